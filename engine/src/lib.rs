@@ -1,0 +1,8 @@
+//! The routing engine of Nexus GSLB.
+//!
+//! Pure Rust, also for the browser: the stored [`model`] with its validation, the compiled snapshot, the filter chain
+//! and its trace. There is no clock, randomness, file or socket in here: they come in as values.
+
+#![forbid(unsafe_code)]
+
+pub mod model;

@@ -1,0 +1,187 @@
+//! Who may do what: permissions, roles, actors.
+
+use super::id::{TenantId, TokenId, UserId};
+use serde::{Deserialize, Serialize};
+use std::fmt;
+
+macro_rules! permissions {
+    ($($variant:ident = $text:literal),+ $(,)?) => {
+        /// A right, written `resource:verb`.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+        #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+        pub enum Permission {
+            $(
+                #[doc = concat!("`", $text, "`")]
+                #[serde(rename = $text)]
+                $variant,
+            )+
+        }
+
+        impl Permission {
+            /// Every permission there is.
+            pub const ALL: &'static [Self] = &[$(Self::$variant),+];
+
+            /// `resource:verb`.
+            #[must_use]
+            pub const fn as_str(self) -> &'static str {
+                match self {
+                    $(Self::$variant => $text,)+
+                }
+            }
+        }
+    };
+}
+
+permissions! {
+    ZonesRead = "zones:read",
+    ZonesWrite = "zones:write",
+    PoolsRead = "pools:read",
+    PoolsWrite = "pools:write",
+    ServicesRead = "services:read",
+    ServicesWrite = "services:write",
+    ScriptsWrite = "scripts:write",
+    SignalsRead = "signals:read",
+    TraceRead = "trace:read",
+    EventsRead = "events:read",
+    UsersRead = "users:read",
+    UsersWrite = "users:write",
+    TokensRead = "tokens:read",
+    TokensWrite = "tokens:write",
+    AuditRead = "audit:read",
+    LicenseRead = "license:read",
+    LicenseWrite = "license:write",
+    SettingsRead = "settings:read",
+    MetricsRead = "metrics:read",
+    ClusterRead = "cluster:read",
+}
+
+impl Permission {
+    /// Parses `resource:verb`.
+    #[must_use]
+    pub fn parse(text: &str) -> Option<Self> {
+        Self::ALL.iter().copied().find(|p| p.as_str() == text)
+    }
+}
+
+impl fmt::Display for Permission {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+/// A built-in role.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum Role {
+    /// Everything, in every tenant.
+    SystemAdmin,
+    /// Everything in one tenant.
+    TenantAdmin,
+    /// Reads and changes routing, without scripts.
+    Operator,
+    /// Reads.
+    Viewer,
+}
+
+impl Role {
+    /// Name in the API.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::SystemAdmin => "system-admin",
+            Self::TenantAdmin => "tenant-admin",
+            Self::Operator => "operator",
+            Self::Viewer => "viewer",
+        }
+    }
+
+    /// Parses the API's name.
+    #[must_use]
+    pub fn parse(text: &str) -> Option<Self> {
+        [Self::SystemAdmin, Self::TenantAdmin, Self::Operator, Self::Viewer]
+            .into_iter()
+            .find(|role| role.as_str() == text)
+    }
+
+    /// What the role may do.
+    #[must_use]
+    pub fn permissions(self) -> Vec<Permission> {
+        use Permission as P;
+        let all = Permission::ALL.iter().copied();
+        match self {
+            Self::SystemAdmin => all.collect(),
+            Self::TenantAdmin => {
+                all.filter(|p| !matches!(p, P::LicenseWrite | P::MetricsRead | P::SettingsRead)).collect()
+            }
+            Self::Operator => all
+                .filter(|p| {
+                    matches!(p, P::ZonesWrite | P::PoolsWrite | P::ServicesWrite)
+                        || (p.as_str().ends_with(":read")
+                            && !matches!(p, P::MetricsRead | P::SettingsRead | P::UsersRead | P::TokensRead))
+                })
+                .collect(),
+            Self::Viewer => all
+                .filter(|p| {
+                    p.as_str().ends_with(":read")
+                        && !matches!(
+                            p,
+                            P::MetricsRead | P::SettingsRead | P::UsersRead | P::TokensRead | P::AuditRead
+                        )
+                })
+                .collect(),
+        }
+    }
+}
+
+/// What kind of caller an [`Actor`] is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+#[serde(rename_all = "lowercase", tag = "kind", content = "id")]
+pub enum ActorKind {
+    /// A person with a session.
+    User(UserId),
+    /// An API token.
+    Token(TokenId),
+    /// The bootstrap token of the environment.
+    Bootstrap,
+    /// The daemon itself: first start, demo.
+    System,
+}
+
+/// Who asks for something, with what rights, in which tenant.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Actor {
+    /// Kind and id.
+    pub kind: ActorKind,
+    /// Name for the audit trail.
+    pub name: String,
+    /// The tenant acted in.
+    pub tenant_id: TenantId,
+    /// What the actor may do there.
+    pub permissions: Vec<Permission>,
+    /// Source address for the audit trail, when it came over the network.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub from: Option<std::net::IpAddr>,
+}
+
+impl Actor {
+    /// The daemon acting for itself in the default tenant.
+    #[must_use]
+    pub fn system() -> Self {
+        Self {
+            kind: ActorKind::System,
+            name: "system".to_owned(),
+            tenant_id: TenantId::DEFAULT,
+            permissions: Permission::ALL.to_vec(),
+            from: None,
+        }
+    }
+
+    /// Whether the actor has a permission.
+    #[must_use]
+    pub fn may(&self, permission: Permission) -> bool {
+        self.permissions.contains(&permission)
+    }
+}

@@ -1,0 +1,25 @@
+//! The stored model: what an operator configures, as documents.
+//!
+//! `*Draft` types are what arrives from outside (every field optional, nothing trusted); `validate` turns a draft
+//! into the stored type or lists every problem at once, by field. Stored types are always valid on their own;
+//! rules across objects (a name taken, a pool that does not exist) are the use cases' business.
+
+mod access;
+mod error;
+mod health;
+mod id;
+mod name;
+mod pool;
+mod service;
+mod step;
+mod zone;
+
+pub use access::{Actor, ActorKind, Permission, Role};
+pub use error::{ErrorCode, ValidationError, Warning};
+pub use health::{CheckKind, ExpectedStatus, HealthCheck, HealthCheckDraft, HttpCheck, StatusRange};
+pub use id::{MemberId, PoolId, RecordId, RoleId, ServiceId, TenantId, TokenId, UserId, ZoneId};
+pub use name::DomainName;
+pub use pool::{AdminState, MAX_MEMBERS, Endpoint, Member, MemberDraft, Pool, PoolDraft, Region};
+pub use service::{Fallback, FallbackText, MAX_STEPS, Routing, RoutingText, Service, ServiceDraft};
+pub use step::{FilterClass, FilterInfo, FilterName, FilterStep, Tier, FILTERS};
+pub use zone::{Soa, Zone, ZoneDraft};

@@ -1,0 +1,385 @@
+//! Services: names that are answered from a pool.
+
+use super::error::{ErrorCode, ValidationError, Warning};
+use super::id::{PoolId, ServiceId, TenantId};
+use super::name::DomainName;
+use super::pool::object_name;
+use super::step::{FilterClass, FilterName, FilterStep, Tier};
+use super::zone::seconds;
+use serde::{Deserialize, Serialize};
+use std::net::IpAddr;
+
+/// Most steps a chain may have.
+pub const MAX_STEPS: usize = 16;
+
+/// How a service chooses: one algorithm, or a chain.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub enum Routing {
+    /// A single built-in filter, run as a chain of one.
+    Algorithm(FilterName),
+    /// A chain of 1 to 16 steps; needs tier pro.
+    Chain(Vec<FilterStep>),
+}
+
+/// What a service answers when no member is a candidate.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+#[serde(try_from = "FallbackText", into = "FallbackText")]
+pub enum Fallback {
+    /// No answer.
+    #[default]
+    None,
+    /// Every enabled member of the family: fail open.
+    All,
+    /// These addresses as they are, those of the family asked for.
+    #[cfg_attr(feature = "schema", schema(value_type = Vec<String>))]
+    Addresses(Vec<IpAddr>),
+}
+
+/// The API's form: `"none"`, `"all"` or a list of addresses.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+#[serde(untagged)]
+pub enum FallbackText {
+    /// `none` or `all`.
+    Word(String),
+    /// Addresses.
+    List(Vec<String>),
+}
+
+impl FallbackText {
+    fn parse(&self) -> Result<Fallback, Vec<ValidationError>> {
+        match self {
+            Self::Word(word) => match word.as_str() {
+                "" | "none" => Ok(Fallback::None),
+                "all" => Ok(Fallback::All),
+                other => Err(vec![ValidationError::new(
+                    "fallback",
+                    ErrorCode::Unknown,
+                    format!("`{other}` is not `none`, `all` or a list of addresses"),
+                )]),
+            },
+            Self::List(list) if list.is_empty() => Ok(Fallback::None),
+            Self::List(list) => {
+                let mut errors = Vec::new();
+                let mut addresses: Vec<IpAddr> = Vec::new();
+                for (index, text) in list.iter().enumerate() {
+                    match text.trim().parse::<IpAddr>() {
+                        Ok(ip) if !addresses.contains(&ip) => addresses.push(ip),
+                        Ok(_) => {}
+                        Err(_) => errors.push(ValidationError::new(
+                            format!("fallback[{index}]"),
+                            ErrorCode::Invalid,
+                            format!("`{text}` is no IPv4 or IPv6 address"),
+                        )),
+                    }
+                }
+                if errors.is_empty() { Ok(Fallback::Addresses(addresses)) } else { Err(errors) }
+            }
+        }
+    }
+}
+
+impl TryFrom<FallbackText> for Fallback {
+    type Error = ValidationError;
+
+    fn try_from(text: FallbackText) -> Result<Self, Self::Error> {
+        text.parse().map_err(|mut errors| errors.swap_remove(0))
+    }
+}
+
+impl From<Fallback> for FallbackText {
+    fn from(fallback: Fallback) -> Self {
+        match fallback {
+            Fallback::None => Self::Word("none".to_owned()),
+            Fallback::All => Self::Word("all".to_owned()),
+            Fallback::Addresses(list) => Self::List(list.iter().map(ToString::to_string).collect()),
+        }
+    }
+}
+
+/// A DNS name answered from one pool.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+#[serde(rename_all = "camelCase")]
+pub struct Service {
+    /// Id.
+    pub id: ServiceId,
+    /// Owner.
+    pub tenant_id: TenantId,
+    /// Name, unique in its tenant.
+    pub name: String,
+    /// The DNS name, unique over all tenants; may be a wildcard.
+    pub domain: DomainName,
+    /// The pool.
+    pub pool_id: PoolId,
+    /// `algorithm` (empty when a chain is set) and `filterChain` (absent when not).
+    #[serde(flatten)]
+    #[cfg_attr(feature = "schema", schema(value_type = RoutingText))]
+    pub routing: Routing,
+    /// TTL of answers, seconds.
+    pub ttl: u32,
+    /// A disabled service's name is absent.
+    pub enabled: bool,
+    /// What to answer without a candidate.
+    pub fallback: Fallback,
+    /// Answers with up to this many members.
+    pub max_answers: u8,
+}
+
+/// The API's form of [`Routing`].
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+#[serde(rename_all = "camelCase")]
+pub struct RoutingText {
+    /// Built-in filter name; empty when a chain is set.
+    #[serde(default)]
+    pub algorithm: String,
+    /// The chain; absent when a single algorithm is set.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub filter_chain: Option<Vec<String>>,
+}
+
+impl Serialize for Routing {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let text = match self {
+            Self::Algorithm(name) => RoutingText { algorithm: name.to_string(), filter_chain: None },
+            Self::Chain(steps) => RoutingText {
+                algorithm: String::new(),
+                filter_chain: Some(steps.iter().map(ToString::to_string).collect()),
+            },
+        };
+        text.serialize(serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for Routing {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = RoutingText::deserialize(deserializer)?;
+        let chain = text.filter_chain.unwrap_or_default();
+        parse_routing(Some(&text.algorithm), &chain, FilterName::RoundRobin)
+            .map_err(|errors| serde::de::Error::custom(errors.first().map_or_else(String::new, ToString::to_string)))
+    }
+}
+
+/// A service as it arrives from outside.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct ServiceDraft {
+    /// Name, 1 to 64 characters. Required.
+    pub name: Option<String>,
+    /// DNS name. Required.
+    pub domain: Option<String>,
+    /// Pool. Required.
+    pub pool_id: Option<String>,
+    /// Built-in filter name or the aliases `wrr`, `weighted_rr`; ignored when a chain is given.
+    pub algorithm: Option<String>,
+    /// Chain of filter names; wins over `algorithm` when not empty.
+    pub filter_chain: Option<Vec<String>>,
+    /// Seconds, default 30.
+    pub ttl: Option<i64>,
+    /// Default true.
+    pub enabled: Option<bool>,
+    /// Default `none`.
+    pub fallback: Option<FallbackText>,
+    /// Default 1, at most 64.
+    pub max_answers: Option<i64>,
+}
+
+/// Reads `algorithm` and `filterChain` together: a chain that is not empty wins, neither gives `default`.
+fn parse_routing(
+    algorithm: Option<&str>,
+    chain: &[String],
+    default: FilterName,
+) -> Result<Routing, Vec<ValidationError>> {
+    if chain.is_empty() {
+        let text = algorithm.unwrap_or_default();
+        if text.is_empty() {
+            return Ok(Routing::Algorithm(default));
+        }
+        return FilterName::parse_algorithm(text).map(Routing::Algorithm).ok_or_else(|| {
+            vec![ValidationError::new(
+                "algorithm",
+                ErrorCode::Unknown,
+                format!("unknown algorithm `{text}`; the algorithms are {}", FilterName::all()),
+            )]
+        });
+    }
+    let mut errors = Vec::new();
+    if chain.len() > MAX_STEPS {
+        errors.push(ValidationError::new(
+            "filterChain",
+            ErrorCode::OutOfRange,
+            format!("{} steps; {MAX_STEPS} are the limit", chain.len()),
+        ));
+    }
+    let mut steps = Vec::with_capacity(chain.len());
+    for (index, text) in chain.iter().enumerate() {
+        match FilterStep::parse(&format!("filterChain[{index}]"), text) {
+            Ok(step) => steps.push(step),
+            Err(error) => errors.push(error),
+        }
+    }
+    if errors.is_empty() { Ok(Routing::Chain(steps)) } else { Err(errors) }
+}
+
+impl Routing {
+    /// Reads a proposed `algorithm` and `filterChain`, for the tracer and the builder.
+    ///
+    /// # Errors
+    /// Unknown names and too long chains, by field.
+    pub fn parse(
+        algorithm: Option<&str>,
+        chain: &[String],
+        default: FilterName,
+    ) -> Result<Self, Vec<ValidationError>> {
+        parse_routing(algorithm, chain, default)
+    }
+
+    /// The tier that this routing needs: a chain is pro, as is `signal-weight` alone.
+    #[must_use]
+    pub fn required_tier(&self) -> Tier {
+        match self {
+            Self::Algorithm(FilterName::SignalWeight) => Tier::Pro,
+            Self::Algorithm(_) => Tier::Free,
+            Self::Chain(steps) => steps.iter().map(|s| s.info().tier).max().unwrap_or_default().max(Tier::Pro),
+        }
+    }
+
+    /// `geo-ip→weighted-round-robin`, as tables show it.
+    #[must_use]
+    pub fn summary(&self) -> String {
+        match self {
+            Self::Algorithm(name) => name.to_string(),
+            Self::Chain(steps) => steps.iter().map(ToString::to_string).collect::<Vec<_>>().join("→"),
+        }
+    }
+
+    /// Steps that can have no effect: behind a selecting step, or an order that the next step ignores.
+    #[must_use]
+    pub fn warnings(&self) -> Vec<Warning> {
+        let Self::Chain(steps) = self else { return Vec::new() };
+        let mut warnings = Vec::new();
+        let end = steps.iter().position(|s| s.info().class == FilterClass::Selecting);
+        for (index, step) in steps.iter().enumerate() {
+            let field = format!("filterChain[{index}]");
+            if let Some(end) = end.filter(|end| index > *end) {
+                let by = &steps[end];
+                warnings.push(Warning {
+                    field,
+                    message: format!("`{step}` never runs: `{by}` before it ends the chain"),
+                });
+            } else if let Some(end) = end.filter(|_| step.info().order_only) {
+                // An order survives until a selecting step that looks at it, or a step that reads it on the way.
+                let by = &steps[end];
+                let ignores_order = !matches!(by, FilterStep::Builtin(FilterName::Failover));
+                if ignores_order {
+                    warnings.push(Warning {
+                        field,
+                        message: format!("`{step}` only changes the order, which `{by}` does not look at"),
+                    });
+                }
+            }
+        }
+        warnings
+    }
+}
+
+impl ServiceDraft {
+    /// Checks the draft and fills in defaults; `default` is the configured algorithm. Whether the pool exists is
+    /// for the caller to check.
+    ///
+    /// # Errors
+    /// Every problem at once, by field.
+    pub fn validate(
+        &self,
+        id: ServiceId,
+        tenant_id: TenantId,
+        default: FilterName,
+    ) -> Result<Service, Vec<ValidationError>> {
+        let mut errors = Vec::new();
+        let name = object_name(&mut errors, self.name.as_deref());
+        let domain = DomainName::parse("domain", self.domain.as_deref().unwrap_or_default())
+            .map_err(|e| errors.push(e))
+            .ok();
+        let pool_id = match self.pool_id.as_deref().map(str::trim) {
+            None | Some("") => {
+                errors.push(ValidationError::new("poolId", ErrorCode::Required, "must name a pool"));
+                None
+            }
+            Some(text) => text
+                .parse::<PoolId>()
+                .map_err(|_| {
+                    errors.push(ValidationError::new(
+                        "poolId",
+                        ErrorCode::NotFound,
+                        format!("there is no pool `{text}`"),
+                    ));
+                })
+                .ok(),
+        };
+        let routing = parse_routing(
+            self.algorithm.as_deref(),
+            self.filter_chain.as_deref().unwrap_or_default(),
+            default,
+        )
+        .map_err(|list| errors.extend(list))
+        .ok();
+        let ttl = seconds(&mut errors, "ttl", self.ttl, 30);
+        let fallback = match &self.fallback {
+            None => Fallback::None,
+            Some(text) => text.parse().unwrap_or_else(|list| {
+                errors.extend(list);
+                Fallback::None
+            }),
+        };
+        let max_answers = match self.max_answers {
+            None => 1,
+            Some(n) => u8::try_from(n).ok().filter(|n| (1..=64).contains(n)).unwrap_or_else(|| {
+                errors.push(ValidationError::new(
+                    "maxAnswers",
+                    ErrorCode::OutOfRange,
+                    format!("{n} is not between 1 and 64"),
+                ));
+                1
+            }),
+        };
+        match (domain, pool_id, routing) {
+            (Some(domain), Some(pool_id), Some(routing)) if errors.is_empty() => Ok(Service {
+                id,
+                tenant_id,
+                name,
+                domain,
+                pool_id,
+                routing,
+                ttl,
+                enabled: self.enabled.unwrap_or(true),
+                fallback,
+                max_answers,
+            }),
+            _ => Err(errors),
+        }
+    }
+}
+
+impl From<&Service> for ServiceDraft {
+    /// The draft that validates to the same service, for merge patches.
+    fn from(service: &Service) -> Self {
+        let (algorithm, filter_chain) = match &service.routing {
+            Routing::Algorithm(name) => (Some(name.to_string()), None),
+            Routing::Chain(steps) => (None, Some(steps.iter().map(ToString::to_string).collect())),
+        };
+        Self {
+            name: Some(service.name.clone()),
+            domain: Some(service.domain.to_string()),
+            pool_id: Some(service.pool_id.to_string()),
+            algorithm,
+            filter_chain,
+            ttl: Some(service.ttl.into()),
+            enabled: Some(service.enabled),
+            fallback: Some(service.fallback.clone().into()),
+            max_answers: Some(service.max_answers.into()),
+        }
+    }
+}
