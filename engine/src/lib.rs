@@ -6,3 +6,9 @@
 #![forbid(unsafe_code)]
 
 pub mod model;
+pub mod decision;
+pub mod geo;
+pub mod query;
+pub mod slots;
+pub mod trace;
+pub mod environment;

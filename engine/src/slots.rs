@@ -1,0 +1,157 @@
+//! Live state beside the snapshot: health, round-trip times and counters, in atomics.
+//!
+//! Probes write here as they end and queries read here, so that a change of health needs no new snapshot. A slot
+//! lives as long as its member or service does, through any number of snapshots.
+
+use crate::model::{MemberId, ServiceId};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+
+/// Successful probes after which a round-trip time counts for routing.
+pub const RTT_MIN_PROBES: u32 = 3;
+
+/// Health and round-trip time of one member of one pool.
+#[derive(Debug)]
+pub struct MemberSlot {
+    /// The member.
+    pub member_id: MemberId,
+    /// Health score 0.0 to 1.0 as `f32` bits. 1.0 until the first probe ends.
+    score: AtomicU32,
+    /// Mean of the last 5 successful probes, nanoseconds; 0 is unknown.
+    rtt_ns: AtomicU64,
+    /// The mean that routing uses: follows `rtt_ns` only when that has moved by the configured threshold.
+    routing_rtt_ns: AtomicU64,
+    /// Successful probes so far, saturating.
+    successes: AtomicU32,
+    /// Whether a probe has ended, or the state of before a restart was taken over.
+    known: AtomicBool,
+    /// Answers that carried this member.
+    answers: AtomicU64,
+}
+
+impl MemberSlot {
+    /// A member nobody has probed yet: counts as healthy.
+    #[must_use]
+    pub fn new(member_id: MemberId) -> Self {
+        Self {
+            member_id,
+            score: AtomicU32::new(1.0_f32.to_bits()),
+            rtt_ns: AtomicU64::new(0),
+            routing_rtt_ns: AtomicU64::new(0),
+            successes: AtomicU32::new(0),
+            known: AtomicBool::new(false),
+            answers: AtomicU64::new(0),
+        }
+    }
+
+    /// Health score, 0.0 (down) to 1.0.
+    #[must_use]
+    pub fn score(&self) -> f32 {
+        f32::from_bits(self.score.load(Ordering::Relaxed))
+    }
+
+    /// Sets the health score; values outside 0.0 to 1.0 are clamped, NaN counts as 0.
+    pub fn set_score(&self, score: f32) {
+        let score = if score.is_nan() { 0.0 } else { score.clamp(0.0, 1.0) };
+        self.score.store(score.to_bits(), Ordering::Relaxed);
+        self.known.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether the score comes from a probe rather than from the assumption that a new member is healthy.
+    #[must_use]
+    pub fn is_known(&self) -> bool {
+        self.known.load(Ordering::Relaxed)
+    }
+
+    /// Back to "nobody has probed yet": the check was removed.
+    pub fn reset(&self) {
+        self.score.store(1.0_f32.to_bits(), Ordering::Relaxed);
+        self.rtt_ns.store(0, Ordering::Relaxed);
+        self.routing_rtt_ns.store(0, Ordering::Relaxed);
+        self.successes.store(0, Ordering::Relaxed);
+        self.known.store(false, Ordering::Relaxed);
+    }
+
+    /// Records the mean round-trip time after a successful probe. Routing follows it only when it has moved by at
+    /// least `threshold_ns` from the value in use.
+    pub fn set_rtt(&self, mean_ns: u64, threshold_ns: u64) {
+        self.rtt_ns.store(mean_ns, Ordering::Relaxed);
+        let successes = self.successes.load(Ordering::Relaxed).saturating_add(1);
+        self.successes.store(successes, Ordering::Relaxed);
+        let used = self.routing_rtt_ns.load(Ordering::Relaxed);
+        if used == 0 || successes <= RTT_MIN_PROBES || used.abs_diff(mean_ns) >= threshold_ns {
+            self.routing_rtt_ns.store(mean_ns, Ordering::Relaxed);
+        }
+    }
+
+    /// Mean round-trip time for display, nanoseconds, once any probe has succeeded.
+    #[must_use]
+    pub fn rtt_ns(&self) -> Option<u64> {
+        Some(self.rtt_ns.load(Ordering::Relaxed)).filter(|ns| *ns > 0)
+    }
+
+    /// Round-trip time that routing may use, nanoseconds: after at least [`RTT_MIN_PROBES`] successes.
+    #[must_use]
+    pub fn routing_rtt_ns(&self) -> Option<u64> {
+        if self.successes.load(Ordering::Relaxed) < RTT_MIN_PROBES {
+            return None;
+        }
+        Some(self.routing_rtt_ns.load(Ordering::Relaxed)).filter(|ns| *ns > 0)
+    }
+
+    /// Counts an answer that carried this member.
+    pub fn count_answer(&self) {
+        self.answers.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Answers that carried this member since the daemon started.
+    #[must_use]
+    pub fn answers(&self) -> u64 {
+        self.answers.load(Ordering::Relaxed)
+    }
+}
+
+/// Counters of one service.
+#[derive(Debug)]
+pub struct ServiceSlot {
+    /// The service.
+    pub service_id: ServiceId,
+    /// Queries that found this service, by outcome: see [`Outcome`](crate::decision::Outcome).
+    outcomes: [AtomicU64; crate::decision::Outcome::COUNT],
+    /// Queries whose first candidate `signal-weight` changed.
+    pub signal_steered: AtomicU64,
+    /// Script steps that failed open.
+    pub script_errors: AtomicU64,
+    /// Round-robin tickets, one counter per address family (v4, v6) and candidate set; the set picks the cell by hash.
+    pub turns: [AtomicU64; ServiceSlot::TURNS],
+}
+
+impl ServiceSlot {
+    /// Round-robin counters per service.
+    pub const TURNS: usize = 16;
+
+    /// A service nobody has asked for yet. `offset` is where round-robin begins: random, so that nodes that start
+    /// together do not all begin with the first member.
+    #[must_use]
+    pub fn new(service_id: ServiceId, offset: u64) -> Self {
+        Self {
+            service_id,
+            outcomes: Default::default(),
+            signal_steered: AtomicU64::new(0),
+            script_errors: AtomicU64::new(0),
+            turns: std::array::from_fn(|_| AtomicU64::new(offset)),
+        }
+    }
+
+    /// Counts a query.
+    pub fn count(&self, outcome: crate::decision::Outcome) {
+        if let Some(counter) = self.outcomes.get(outcome as usize) {
+            counter.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+
+    /// Queries with this outcome since the daemon started.
+    #[must_use]
+    pub fn queries(&self, outcome: crate::decision::Outcome) -> u64 {
+        self.outcomes.get(outcome as usize).map_or(0, |c| c.load(Ordering::Relaxed))
+    }
+}
