@@ -2,8 +2,11 @@
 //! beside the compiler.
 
 mod process;
+mod server;
 mod site;
 mod workspace;
+
+use std::ffi::OsString;
 
 use anyhow::Result;
 use clap::{Parser, Subcommand};
@@ -26,6 +29,17 @@ enum Task {
         #[arg(long)]
         release: bool,
     },
+    /// Builds target/release/gslbd: one file with the console inside
+    Build,
+    /// Builds all and starts gslbd with sample services on loopback
+    Demo {
+        /// Optimised, as shipped; takes longer to build
+        #[arg(long)]
+        release: bool,
+        /// Passed on to gslbd
+        #[arg(last = true)]
+        args: Vec<OsString>,
+    },
 }
 
 fn main() -> Result<()> {
@@ -35,5 +49,7 @@ fn main() -> Result<()> {
         Task::Site { release } => {
             site::build(&workspace, if release { Flavour::Release } else { Flavour::Dev })
         }
+        Task::Build => server::build(&workspace).map(drop),
+        Task::Demo { release, args } => server::demo(&workspace, release, &args),
     }
 }

@@ -12,7 +12,10 @@ use anyhow::{Context as _, Result, bail};
 fn is_trace_of_cargo_run(name: &str) -> bool {
     name.starts_with("CARGO_PKG_")
         || name.starts_with("CARGO_MANIFEST_")
-        || matches!(name, "CARGO_BIN_NAME" | "CARGO_CRATE_NAME" | "CARGO_PRIMARY_PACKAGE")
+        || matches!(
+            name,
+            "CARGO_BIN_NAME" | "CARGO_CRATE_NAME" | "CARGO_PRIMARY_PACKAGE"
+        )
 }
 
 /// A command in folder `dir`, with a clean environment.
@@ -52,26 +55,40 @@ pub fn capture(command: &mut Command) -> Result<String> {
     let output = output(command)?;
     if !output.status.success() {
         let errors = String::from_utf8_lossy(&output.stderr);
-        bail!("{} ended with {}\n{}", describe(command), output.status, errors.trim_end());
+        bail!(
+            "{} ended with {}\n{}",
+            describe(command),
+            output.status,
+            errors.trim_end()
+        );
     }
     String::from_utf8(output.stdout).with_context(|| format!("{} printed no UTF-8", describe(command)))
 }
 
 /// Runs to the end, whatever comes of it.
 pub fn output(command: &mut Command) -> Result<Output> {
-    command.stdin(Stdio::null()).output().with_context(|| format!("starting {}", describe(command)))
+    command
+        .stdin(Stdio::null())
+        .output()
+        .with_context(|| format!("starting {}", describe(command)))
 }
 
 /// First program of that name in `PATH`.
 pub fn find_program(name: &str) -> Option<PathBuf> {
     let path = std::env::var_os("PATH")?;
-    std::env::split_paths(&path).map(|dir| dir.join(name)).find(|file| file.is_file())
+    std::env::split_paths(&path)
+        .map(|dir| dir.join(name))
+        .find(|file| file.is_file())
 }
 
 /// The command as one would type it, for messages.
 pub fn describe(command: &Command) -> String {
     let program = Path::new(command.get_program());
-    let mut text = program.file_name().unwrap_or(program.as_os_str()).to_string_lossy().into_owned();
+    let mut text = program
+        .file_name()
+        .unwrap_or(program.as_os_str())
+        .to_string_lossy()
+        .into_owned();
     for arg in command.get_args() {
         // Writing into a String cannot fail.
         let _ = write!(text, " {}", arg.to_string_lossy());
@@ -88,15 +105,26 @@ mod tests {
         for gone in ["CARGO_PKG_NAME", "CARGO_MANIFEST_DIR", "CARGO_BIN_NAME"] {
             assert!(is_trace_of_cargo_run(gone), "{gone}");
         }
-        for kept in ["CARGO", "CARGO_HOME", "CARGO_TARGET_DIR", "CARGO_INCREMENTAL", "CARGO_TERM_COLOR", "PATH"] {
+        for kept in [
+            "CARGO",
+            "CARGO_HOME",
+            "CARGO_TARGET_DIR",
+            "CARGO_INCREMENTAL",
+            "CARGO_TERM_COLOR",
+            "PATH",
+        ] {
             assert!(!is_trace_of_cargo_run(kept), "{kept}");
         }
     }
 
     #[test]
     fn a_failure_names_the_command_and_what_it_said() {
-        let error = capture(command("sh", Path::new("/")).args(["-c", "echo broken >&2; exit 3"])).unwrap_err();
+        let error =
+            capture(command("sh", Path::new("/")).args(["-c", "echo broken >&2; exit 3"])).unwrap_err();
         let text = error.to_string();
-        assert!(text.contains("sh -c") && text.contains("broken") && text.contains('3'), "{text}");
+        assert!(
+            text.contains("sh -c") && text.contains("broken") && text.contains('3'),
+            "{text}"
+        );
     }
 }

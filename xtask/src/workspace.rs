@@ -42,7 +42,9 @@ impl Workspace {
 
     /// The built server of one profile.
     pub fn server_binary(&self, release: bool) -> PathBuf {
-        self.target.join(if release { "release" } else { "debug" }).join(SERVER)
+        self.target
+            .join(if release { "release" } else { "debug" })
+            .join(SERVER)
     }
 
     /// A folder for what xtask itself keeps between runs: stamps, installed tools, the package under trial.

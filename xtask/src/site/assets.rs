@@ -32,7 +32,11 @@ impl Bundle {
             path: Path::new("pkg").join(format!("{stem}-{hash}{suffix}")),
             content,
         };
-        vec![file(".js", self.js), file("_bg.wasm", self.wasm), file(".css", self.css)]
+        vec![
+            file(".js", self.js),
+            file("_bg.wasm", self.wasm),
+            file(".css", self.css),
+        ]
     }
 }
 
@@ -56,8 +60,14 @@ pub fn public(folder: &Path) -> Result<Vec<Asset>> {
 /// Changes with everything that the site is made of.
 pub fn stamp(profile: &str, wasm: &[u8], styles: &[u8], public: &[Asset]) -> String {
     // A new xtask may write the same inputs in another form.
-    let maker = std::env::current_exe().and_then(fs::metadata).and_then(|meta| meta.modified());
-    let mut text = format!("{profile} {maker:?}\nwasm {}\nstyle {}\n", short_hash(&[wasm]), short_hash(&[styles]));
+    let maker = std::env::current_exe()
+        .and_then(fs::metadata)
+        .and_then(|meta| meta.modified());
+    let mut text = format!(
+        "{profile} {maker:?}\nwasm {}\nstyle {}\n",
+        short_hash(&[wasm]),
+        short_hash(&[styles])
+    );
     for file in public {
         // Writing into a String cannot fail.
         let _ = writeln!(text, "{} {}", file.path.display(), short_hash(&[&file.content]));
@@ -74,11 +84,19 @@ fn files(folder: &Path) -> Result<Vec<Asset>> {
     if !folder.is_dir() {
         return Ok(found);
     }
-    for entry in WalkDir::new(folder).sort_by_file_name().into_iter().filter_entry(visible) {
+    for entry in WalkDir::new(folder)
+        .sort_by_file_name()
+        .into_iter()
+        .filter_entry(visible)
+    {
         let entry = entry?;
         if entry.file_type().is_file() {
-            let content = fs::read(entry.path()).with_context(|| format!("reading {}", entry.path().display()))?;
-            found.push(Asset { path: entry.path().strip_prefix(folder)?.to_owned(), content });
+            let content =
+                fs::read(entry.path()).with_context(|| format!("reading {}", entry.path().display()))?;
+            found.push(Asset {
+                path: entry.path().strip_prefix(folder)?.to_owned(),
+                content,
+            });
         }
     }
     Ok(found)
@@ -91,10 +109,14 @@ fn short_hash(parts: &[&[u8]]) -> String {
         hasher.update((part.len() as u64).to_le_bytes());
         hasher.update(part);
     }
-    hasher.finalize().iter().take(8).fold(String::new(), |mut text, byte| {
-        let _ = write!(text, "{byte:02x}");
-        text
-    })
+    hasher
+        .finalize()
+        .iter()
+        .take(8)
+        .fold(String::new(), |mut text, byte| {
+            let _ = write!(text, "{byte:02x}");
+            text
+        })
 }
 
 #[cfg(test)]
@@ -102,18 +124,33 @@ mod tests {
     use super::*;
 
     fn bundle(css: &str) -> Bundle {
-        Bundle { js: b"js".to_vec(), wasm: b"wasm".to_vec(), css: css.into() }
+        Bundle {
+            js: b"js".to_vec(),
+            wasm: b"wasm".to_vec(),
+            css: css.into(),
+        }
     }
 
     fn names(bundle: Bundle) -> Vec<String> {
-        bundle.assets("gslb").iter().map(|file| file.path.display().to_string()).collect()
+        bundle
+            .assets("gslb")
+            .iter()
+            .map(|file| file.path.display().to_string())
+            .collect()
     }
 
     #[test]
     fn the_three_files_share_one_hash_that_changes_with_any_of_them() {
         let first = names(bundle("a"));
         let stem = first[0].strip_suffix(".js").unwrap();
-        assert_eq!(first, [format!("{stem}.js"), format!("{stem}_bg.wasm"), format!("{stem}.css")]);
+        assert_eq!(
+            first,
+            [
+                format!("{stem}.js"),
+                format!("{stem}_bg.wasm"),
+                format!("{stem}.css")
+            ]
+        );
         assert_eq!(first, names(bundle("a")));
         assert_ne!(first, names(bundle("b")));
     }
@@ -139,12 +176,23 @@ mod tests {
         fs::write(folder.path().join("fonts/x.woff2"), "x").unwrap();
         fs::write(folder.path().join(".gitkeep"), "").unwrap();
         let found = public(folder.path()).unwrap();
-        assert_eq!(found, [Asset { path: "fonts/x.woff2".into(), content: b"x".to_vec() }]);
+        assert_eq!(
+            found,
+            [Asset {
+                path: "fonts/x.woff2".into(),
+                content: b"x".to_vec()
+            }]
+        );
     }
 
     #[test]
     fn the_stamp_sees_a_change_of_any_input() {
-        let file = |content: &str| vec![Asset { path: "favicon.svg".into(), content: content.into() }];
+        let file = |content: &str| {
+            vec![Asset {
+                path: "favicon.svg".into(),
+                content: content.into(),
+            }]
+        };
         let base = stamp("wasm-dev", b"w", b"s", &file("p"));
         assert_eq!(base, stamp("wasm-dev", b"w", b"s", &file("p")));
         for other in [

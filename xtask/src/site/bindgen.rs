@@ -14,7 +14,11 @@ pub fn run(stem: &str, wasm: Vec<u8>) -> Result<(Vec<u8>, Vec<u8>)> {
         .omit_default_module_path(true)
         .generate_output()?;
     if !output.snippets().is_empty() || !output.local_modules().is_empty() {
-        let crates: Vec<_> = output.snippets().keys().chain(output.local_modules().keys()).collect();
+        let crates: Vec<_> = output
+            .snippets()
+            .keys()
+            .chain(output.local_modules().keys())
+            .collect();
         bail!("a dependency brings JavaScript files of its own, which the site has no place for: {crates:?}");
     }
     let js = output.js().as_bytes().to_vec();

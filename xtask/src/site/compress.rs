@@ -1,7 +1,7 @@
 //! Compressed copies beside each file: `.br` and `.gz`.
 
 use std::ffi::OsString;
-use std::fs::{self, File};
+use std::fs::File;
 use std::io::{BufWriter, Write as _};
 use std::path::{Path, PathBuf};
 
@@ -41,21 +41,30 @@ const BUFFER: usize = 1 << 16;
 /// Writes the compressed copies of `path`, unless its format is compressed already.
 pub fn beside(path: &Path, content: &[u8], effort: Effort) -> Result<()> {
     let ending = path.extension().unwrap_or_default().to_string_lossy();
-    if !matches!(&*ending, "js" | "wasm" | "css" | "svg" | "html" | "json" | "txt" | "ico" | "webmanifest") {
+    if !matches!(
+        &*ending,
+        "js" | "wasm" | "css" | "svg" | "html" | "json" | "txt" | "ico" | "webmanifest"
+    ) {
         return Ok(());
     }
     let brotli = with_suffix(path, ".br");
-    let mut encoder =
-        brotli::CompressorWriter::new(create(&brotli)?, BUFFER, effort.brotli(), BROTLI_WINDOW);
-    encoder.write_all(content).and_then(|()| encoder.flush()).with_context(|| brotli.display().to_string())?;
-    drop(encoder);
+    let mut encoder = brotli::CompressorWriter::new(create(&brotli)?, BUFFER, effort.brotli(), BROTLI_WINDOW);
+    encoder
+        .write_all(content)
+        .and_then(|()| encoder.into_inner().flush())
+        .with_context(|| brotli.display().to_string())?;
     let gzip = with_suffix(path, ".gz");
     let mut encoder = GzEncoder::new(create(&gzip)?, effort.gzip());
-    encoder.write_all(content).and_then(|()| encoder.finish()?.flush()).with_context(|| gzip.display().to_string())
+    encoder
+        .write_all(content)
+        .and_then(|()| encoder.finish()?.flush())
+        .with_context(|| gzip.display().to_string())
 }
 
 fn create(path: &Path) -> Result<BufWriter<File>> {
-    fs::File::create(path).map(BufWriter::new).with_context(|| format!("writing {}", path.display()))
+    File::create(path)
+        .map(BufWriter::new)
+        .with_context(|| format!("writing {}", path.display()))
 }
 
 fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
@@ -66,6 +75,7 @@ fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
     use std::io::Read as _;
 
     use super::*;

@@ -58,7 +58,8 @@ pub fn build(workspace: &Workspace, flavour: Flavour) -> Result<()> {
     let public = assets::public(&workspace.root.join("public"))?;
 
     let site = workspace.site();
-    let stamp_file = workspace.scratch().join("site.stamp");
+    // Beside the site and not in the target folder, which may be another one at the next run.
+    let stamp_file = site.with_extension("stamp");
     let stamp = assets::stamp(flavour.profile(), &wasm, &styles, &public);
     if site.is_dir() && fs::read_to_string(&stamp_file).is_ok_and(|old| old == stamp) {
         println!("site: {} is up to date", site.display());
@@ -66,11 +67,14 @@ pub fn build(workspace: &Workspace, flavour: Flavour) -> Result<()> {
     }
 
     let (js, wasm) = bindgen::run(STEM, wasm)?;
-    let bundle = Bundle { js, wasm, css: styles };
+    let bundle = Bundle {
+        js,
+        wasm,
+        css: styles,
+    };
     let mut files = bundle.assets(STEM);
     files.extend(public);
     replace(&site, &files, flavour.effort())?;
-    fs::create_dir_all(workspace.scratch())?;
     fs::write(&stamp_file, stamp)?;
     report(&site, started)
 }
@@ -92,9 +96,22 @@ fn compile(workspace: &Workspace, flavour: Flavour) -> Result<PathBuf> {
     let profile = flavour.profile();
     process::run(&mut process::cargo(
         &workspace.root,
-        ["build", "--package", "gslb-frontend", "--lib", "--target", "wasm32-unknown-unknown", "--profile", profile],
+        [
+            "build",
+            "--package",
+            "gslb-frontend",
+            "--lib",
+            "--target",
+            "wasm32-unknown-unknown",
+            "--profile",
+            profile,
+        ],
     ))?;
-    Ok(workspace.target.join("wasm32-unknown-unknown").join(profile).join("gslb_frontend.wasm"))
+    Ok(workspace
+        .target
+        .join("wasm32-unknown-unknown")
+        .join(profile)
+        .join("gslb_frontend.wasm"))
 }
 
 /// Puts a new site in the place of the old one. The files are complete before the old folder goes, so that a broken
@@ -129,6 +146,10 @@ fn report(site: &Path, started: Instant) -> Result<()> {
     for entry in entries {
         println!("{:>9} bytes  {}", entry.metadata()?.len(), entry.path().display());
     }
-    println!("site: {} in {:.1} s after the compiler", site.display(), started.elapsed().as_secs_f64());
+    println!(
+        "site: {} in {:.1} s after the compiler",
+        site.display(),
+        started.elapsed().as_secs_f64()
+    );
     Ok(())
 }
