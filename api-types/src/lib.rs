@@ -1,1 +1,30 @@
-//! Placeholder.
+//! What crosses the wire between `gslbd` and its clients: console, command line, Terraform, scripts.
+//!
+//! Requests are the drafts of [`gslb_engine::model`] (re-exported in [`model`]); answers and events are here. JSON is
+//! camelCase. Nothing in this crate touches HTTP, so that it also compiles for the browser.
+
+#![forbid(unsafe_code)]
+
+mod access;
+mod error;
+mod event;
+mod page;
+mod resource;
+mod status;
+mod trace;
+
+pub use access::{
+    AuditEntry, LicenseDraft, LicenseView, LoginRequest, PasswordChange, SessionView, TokenCreated,
+    TokenDraft, TokenView, UserDraft, UserView,
+};
+pub use error::{ApiError, ErrorBody};
+pub use event::{Event, EventKind, HealthState};
+pub use gslb_engine::model;
+pub use gslb_engine::trace::{Detail, StepAction, StepTrace, Trace, TraceCandidate, TraceClient, TraceGate};
+pub use page::{ListQuery, Page};
+pub use resource::{PoolSummary, PoolView, ServiceRow, ServiceView, Stored, ZoneView};
+pub use status::{
+    Dashboard, DownMember, MemberStatus, PoolStatus, ProbePoint, RatePoint, SettingView, SignalView,
+    SignalZone, SignalsView,
+};
+pub use trace::TraceRequest;

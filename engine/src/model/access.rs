@@ -111,9 +111,9 @@ impl Role {
         let all = Permission::ALL.iter().copied();
         match self {
             Self::SystemAdmin => all.collect(),
-            Self::TenantAdmin => {
-                all.filter(|p| !matches!(p, P::LicenseWrite | P::MetricsRead | P::SettingsRead)).collect()
-            }
+            Self::TenantAdmin => all
+                .filter(|p| !matches!(p, P::LicenseWrite | P::MetricsRead | P::SettingsRead))
+                .collect(),
             Self::Operator => all
                 .filter(|p| {
                     matches!(p, P::ZonesWrite | P::PoolsWrite | P::ServicesWrite)

@@ -41,7 +41,11 @@ pub struct ValidationError {
 impl ValidationError {
     /// A problem with `field`.
     pub fn new(field: impl Into<String>, code: ErrorCode, message: impl Into<String>) -> Self {
-        Self { field: field.into(), code, message: message.into() }
+        Self {
+            field: field.into(),
+            code,
+            message: message.into(),
+        }
     }
 
     /// The same problem seen from the object that contains this one: `ipAddress` becomes `members[0].ipAddress`.

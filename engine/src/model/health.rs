@@ -152,7 +152,12 @@ impl ExpectedStatus {
         if text.trim() == "0" {
             return Ok(Vec::new());
         }
-        let code = |part: &str| part.trim().parse::<u16>().ok().filter(|c| (100..=599).contains(c));
+        let code = |part: &str| {
+            part.trim()
+                .parse::<u16>()
+                .ok()
+                .filter(|c| (100..=599).contains(c))
+        };
         text.split(',')
             .map(|part| {
                 let (from, to) = part.split_once('-').unwrap_or((part, part));
@@ -161,7 +166,10 @@ impl ExpectedStatus {
                     _ => Err(ValidationError::new(
                         "expectedStatus",
                         ErrorCode::Invalid,
-                        format!("`{}` is no status between 100 and 599, no range such as 200-399", part.trim()),
+                        format!(
+                            "`{}` is no status between 100 and 599, no range such as 200-399",
+                            part.trim()
+                        ),
                     )),
                 }
             })
@@ -176,7 +184,10 @@ fn is_header_text(text: &str) -> bool {
 
 /// Whether `text` is a token of RFC 9110 §5.6.2.
 fn is_token(text: &str) -> bool {
-    !text.is_empty() && text.bytes().all(|b| b.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&b))
+    !text.is_empty()
+        && text
+            .bytes()
+            .all(|b| b.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&b))
 }
 
 impl HealthCheckDraft {
@@ -200,7 +211,13 @@ impl HealthCheckDraft {
         };
         let port = self.port.map(|_| number("port", self.port, 0, 1, 65_535));
         let interval_ms = number("intervalMs", self.interval_ms, 10_000, 100, 86_400_000);
-        let timeout_ms = number("timeoutMs", self.timeout_ms, interval_ms.min(2_000), 10, 86_400_000);
+        let timeout_ms = number(
+            "timeoutMs",
+            self.timeout_ms,
+            interval_ms.min(2_000),
+            10,
+            86_400_000,
+        );
         let rise = number("rise", self.rise, 1, 1, 100);
         let fall = number("fall", self.fall, 1, 1, 100);
         let score_window = number("scoreWindow", self.score_window, 0, 0, 100);
@@ -208,12 +225,18 @@ impl HealthCheckDraft {
             errors.push(ValidationError::new(
                 "timeoutMs",
                 ErrorCode::Conflict,
-                format!("{timeout_ms} is more than intervalMs ({interval_ms}): a probe would outlast its turn"),
+                format!(
+                    "{timeout_ms} is more than intervalMs ({interval_ms}): a probe would outlast its turn"
+                ),
             ));
         }
         let kind = match self.kind.as_deref() {
             None | Some("") => {
-                errors.push(ValidationError::new("type", ErrorCode::Required, "must be tcp, http or https"));
+                errors.push(ValidationError::new(
+                    "type",
+                    ErrorCode::Required,
+                    "must be tcp, http or https",
+                ));
                 None
             }
             Some("tcp") => Some(CheckKind::Tcp),
@@ -251,14 +274,25 @@ impl HealthCheckDraft {
     }
 
     fn http(&self, tls: bool, errors: &mut Vec<ValidationError>) -> HttpCheck {
-        let mut invalid =
-            |field: &str, message: String| errors.push(ValidationError::new(field, ErrorCode::Invalid, message));
-        let path = self.path.clone().filter(|p| !p.is_empty()).unwrap_or_else(|| "/".to_owned());
+        let mut invalid = |field: &str, message: String| {
+            errors.push(ValidationError::new(field, ErrorCode::Invalid, message))
+        };
+        let path = self
+            .path
+            .clone()
+            .filter(|p| !p.is_empty())
+            .unwrap_or_else(|| "/".to_owned());
         if !path.starts_with('/') || !path.bytes().all(|b| (b'!'..=b'~').contains(&b)) {
-            invalid("path", format!("`{path}` must begin with `/` and have only printable ASCII without spaces"));
+            invalid(
+                "path",
+                format!("`{path}` must begin with `/` and have only printable ASCII without spaces"),
+            );
         }
         let host = self.host.clone().filter(|h| !h.is_empty());
-        if let Some(host) = host.as_deref().filter(|h| !is_header_text(h) || h.contains([' ', '\t', '/'])) {
+        if let Some(host) = host
+            .as_deref()
+            .filter(|h| !is_header_text(h) || h.contains([' ', '\t', '/']))
+        {
             invalid("host", format!("`{host}` is no host name"));
         }
         let method = self.method.as_deref().unwrap_or("GET").to_ascii_uppercase();
@@ -268,7 +302,10 @@ impl HealthCheckDraft {
         let headers = self.headers.clone().unwrap_or_default();
         for (index, (name, value)) in headers.iter().enumerate() {
             if !is_token(name) || !is_header_text(value) {
-                invalid(&format!("headers[{index}]"), format!("`{name}` is no header name, or its value no text"));
+                invalid(
+                    &format!("headers[{index}]"),
+                    format!("`{name}` is no header name, or its value no text"),
+                );
             }
         }
         let expected_status = match &self.expected_status {
@@ -310,8 +347,11 @@ impl From<&HealthCheck> for HealthCheckDraft {
             draft.host.clone_from(&http.host);
             draft.method = Some(http.method.clone());
             draft.headers = Some(http.headers.clone());
-            draft.expected_status =
-                Some(ExpectedStatus::Text(if status.is_empty() { "0".to_owned() } else { status.join(",") }));
+            draft.expected_status = Some(ExpectedStatus::Text(if status.is_empty() {
+                "0".to_owned()
+            } else {
+                status.join(",")
+            }));
             draft.contains.clone_from(&http.contains);
             draft.tls = Some(http.tls);
             draft.insecure_skip_verify = Some(http.insecure_skip_verify);

@@ -38,12 +38,16 @@ impl DomainName {
             rest.to_ascii_lowercase()
         } else {
             idna::domain_to_ascii(rest).map_err(|_| {
-                invalid(format!("`{text}` has characters that no international domain name may have"))
+                invalid(format!(
+                    "`{text}` has characters that no international domain name may have"
+                ))
             })?
         };
         for label in ascii.split('.') {
             if label.is_empty() {
-                return Err(invalid(format!("`{text}` has an empty label: two dots in a row, or one in front")));
+                return Err(invalid(format!(
+                    "`{text}` has an empty label: two dots in a row, or one in front"
+                )));
             }
             if label.len() > 63 {
                 return Err(invalid(format!(
@@ -51,8 +55,15 @@ impl DomainName {
                     label.len()
                 )));
             }
-            if let Some(bad) = label.chars().find(|c| !(c.is_ascii_alphanumeric() || matches!(c, '-' | '_'))) {
-                let hint = if bad == '*' { " (`*` may only be the whole first label)" } else { "" };
+            if let Some(bad) = label
+                .chars()
+                .find(|c| !(c.is_ascii_alphanumeric() || matches!(c, '-' | '_')))
+            {
+                let hint = if bad == '*' {
+                    " (`*` may only be the whole first label)"
+                } else {
+                    ""
+                };
                 return Err(invalid(format!(
                     "`{text}` contains {bad:?}; letters, digits, `-` and `_` are allowed{hint}"
                 )));
@@ -62,7 +73,9 @@ impl DomainName {
         // Each label costs one octet more than its dot-free text, and the root one octet.
         let wire = name.len() + 1;
         if wire > 255 {
-            return Err(invalid(format!("the name takes {wire} octets on the wire; 255 are the limit")));
+            return Err(invalid(format!(
+                "the name takes {wire} octets on the wire; 255 are the limit"
+            )));
         }
         Ok(Self(name))
     }
@@ -88,7 +101,10 @@ impl DomainName {
     #[must_use]
     pub fn is_within(&self, other: &Self) -> bool {
         self.0 == other.0
-            || self.0.strip_suffix(&other.0).is_some_and(|head| head.ends_with('.') && !head.is_empty())
+            || self
+                .0
+                .strip_suffix(&other.0)
+                .is_some_and(|head| head.ends_with('.') && !head.is_empty())
     }
 
     /// Uncompressed wire form (RFC 1035 §3.1), root label included.
@@ -136,7 +152,9 @@ mod tests {
     use super::*;
 
     fn parse(text: &str) -> Result<String, String> {
-        DomainName::parse("domain", text).map(String::from).map_err(|e| e.message)
+        DomainName::parse("domain", text)
+            .map(String::from)
+            .map_err(|e| e.message)
     }
 
     #[test]
@@ -156,7 +174,10 @@ mod tests {
         assert!(parse(&format!("{}.example", "a".repeat(63))).is_ok());
         assert!(parse(&format!("{}.example", "a".repeat(64))).is_err());
         let long = ["a".repeat(63), "b".repeat(63), "c".repeat(63), "d".repeat(61)].join(".");
-        assert_eq!(DomainName::parse("domain", &long).map(|n| n.to_wire().len()), Ok(255));
+        assert_eq!(
+            DomainName::parse("domain", &long).map(|n| n.to_wire().len()),
+            Ok(255)
+        );
         assert!(parse(&format!("{long}d")).is_err());
     }
 

@@ -108,6 +108,7 @@ pub struct Member {
     pub id: MemberId,
     /// Address or host name.
     #[serde(flatten)]
+    #[cfg_attr(feature = "schema", schema(value_type = EndpointText))]
     pub endpoint: Endpoint,
     /// Port that health checks use unless the check names its own.
     pub port: u16,
@@ -139,13 +140,24 @@ impl Member {
 
 /// How a member is reached: exactly one of the two.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
 pub enum Endpoint {
     /// `ipAddress`.
-    IpAddress(#[cfg_attr(feature = "schema", schema(value_type = String))] IpAddr),
+    IpAddress(IpAddr),
     /// `hostname`.
     Hostname(DomainName),
+}
+
+/// The API's form of [`Endpoint`]: one of the two is there.
+#[cfg(feature = "schema")]
+#[derive(utoipa::ToSchema)]
+#[schema(rename_all = "camelCase")]
+#[expect(dead_code, reason = "exists for the OpenAPI document only")]
+pub struct EndpointText {
+    /// IPv4 or IPv6 address.
+    ip_address: Option<String>,
+    /// Host name.
+    hostname: Option<String>,
 }
 
 impl Endpoint {
@@ -427,10 +439,20 @@ impl PoolDraft {
             }
         }
         let health_check = self.health_check.as_ref().and_then(|draft| {
-            draft.validate().map_err(|list| errors.extend(list.into_iter().map(|e| e.within("healthCheck")))).ok()
+            draft
+                .validate()
+                .map_err(|list| errors.extend(list.into_iter().map(|e| e.within("healthCheck"))))
+                .ok()
         });
         if errors.is_empty() {
-            Ok(Pool { id, tenant_id, name, min_healthy, members, health_check })
+            Ok(Pool {
+                id,
+                tenant_id,
+                name,
+                min_healthy,
+                members,
+                health_check,
+            })
         } else {
             Err(errors)
         }

@@ -74,7 +74,11 @@ impl FallbackText {
                         )),
                     }
                 }
-                if errors.is_empty() { Ok(Fallback::Addresses(addresses)) } else { Err(errors) }
+                if errors.is_empty() {
+                    Ok(Fallback::Addresses(addresses))
+                } else {
+                    Err(errors)
+                }
             }
         }
     }
@@ -143,7 +147,10 @@ pub struct RoutingText {
 impl Serialize for Routing {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let text = match self {
-            Self::Algorithm(name) => RoutingText { algorithm: name.to_string(), filter_chain: None },
+            Self::Algorithm(name) => RoutingText {
+                algorithm: name.to_string(),
+                filter_chain: None,
+            },
             Self::Chain(steps) => RoutingText {
                 algorithm: String::new(),
                 filter_chain: Some(steps.iter().map(ToString::to_string).collect()),
@@ -157,8 +164,9 @@ impl<'de> Deserialize<'de> for Routing {
     fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let text = RoutingText::deserialize(deserializer)?;
         let chain = text.filter_chain.unwrap_or_default();
-        parse_routing(Some(&text.algorithm), &chain, FilterName::RoundRobin)
-            .map_err(|errors| serde::de::Error::custom(errors.first().map_or_else(String::new, ToString::to_string)))
+        parse_routing(Some(&text.algorithm), &chain, FilterName::RoundRobin).map_err(|errors| {
+            serde::de::Error::custom(errors.first().map_or_else(String::new, ToString::to_string))
+        })
     }
 }
 
@@ -198,13 +206,18 @@ fn parse_routing(
         if text.is_empty() {
             return Ok(Routing::Algorithm(default));
         }
-        return FilterName::parse_algorithm(text).map(Routing::Algorithm).ok_or_else(|| {
-            vec![ValidationError::new(
-                "algorithm",
-                ErrorCode::Unknown,
-                format!("unknown algorithm `{text}`; the algorithms are {}", FilterName::all()),
-            )]
-        });
+        return FilterName::parse_algorithm(text)
+            .map(Routing::Algorithm)
+            .ok_or_else(|| {
+                vec![ValidationError::new(
+                    "algorithm",
+                    ErrorCode::Unknown,
+                    format!(
+                        "unknown algorithm `{text}`; the algorithms are {}",
+                        FilterName::all()
+                    ),
+                )]
+            });
     }
     let mut errors = Vec::new();
     if chain.len() > MAX_STEPS {
@@ -221,7 +234,11 @@ fn parse_routing(
             Err(error) => errors.push(error),
         }
     }
-    if errors.is_empty() { Ok(Routing::Chain(steps)) } else { Err(errors) }
+    if errors.is_empty() {
+        Ok(Routing::Chain(steps))
+    } else {
+        Err(errors)
+    }
 }
 
 impl Routing {
@@ -243,7 +260,12 @@ impl Routing {
         match self {
             Self::Algorithm(FilterName::SignalWeight) => Tier::Pro,
             Self::Algorithm(_) => Tier::Free,
-            Self::Chain(steps) => steps.iter().map(|s| s.info().tier).max().unwrap_or_default().max(Tier::Pro),
+            Self::Chain(steps) => steps
+                .iter()
+                .map(|s| s.info().tier)
+                .max()
+                .unwrap_or_default()
+                .max(Tier::Pro),
         }
     }
 
@@ -252,16 +274,24 @@ impl Routing {
     pub fn summary(&self) -> String {
         match self {
             Self::Algorithm(name) => name.to_string(),
-            Self::Chain(steps) => steps.iter().map(ToString::to_string).collect::<Vec<_>>().join("→"),
+            Self::Chain(steps) => steps
+                .iter()
+                .map(ToString::to_string)
+                .collect::<Vec<_>>()
+                .join("→"),
         }
     }
 
     /// Steps that can have no effect: behind a selecting step, or an order that the next step ignores.
     #[must_use]
     pub fn warnings(&self) -> Vec<Warning> {
-        let Self::Chain(steps) = self else { return Vec::new() };
+        let Self::Chain(steps) = self else {
+            return Vec::new();
+        };
         let mut warnings = Vec::new();
-        let end = steps.iter().position(|s| s.info().class == FilterClass::Selecting);
+        let end = steps
+            .iter()
+            .position(|s| s.info().class == FilterClass::Selecting);
         for (index, step) in steps.iter().enumerate() {
             let field = format!("filterChain[{index}]");
             if let Some(end) = end.filter(|end| index > *end) {
@@ -305,7 +335,11 @@ impl ServiceDraft {
             .ok();
         let pool_id = match self.pool_id.as_deref().map(str::trim) {
             None | Some("") => {
-                errors.push(ValidationError::new("poolId", ErrorCode::Required, "must name a pool"));
+                errors.push(ValidationError::new(
+                    "poolId",
+                    ErrorCode::Required,
+                    "must name a pool",
+                ));
                 None
             }
             Some(text) => text
@@ -336,14 +370,17 @@ impl ServiceDraft {
         };
         let max_answers = match self.max_answers {
             None => 1,
-            Some(n) => u8::try_from(n).ok().filter(|n| (1..=64).contains(n)).unwrap_or_else(|| {
-                errors.push(ValidationError::new(
-                    "maxAnswers",
-                    ErrorCode::OutOfRange,
-                    format!("{n} is not between 1 and 64"),
-                ));
-                1
-            }),
+            Some(n) => u8::try_from(n)
+                .ok()
+                .filter(|n| (1..=64).contains(n))
+                .unwrap_or_else(|| {
+                    errors.push(ValidationError::new(
+                        "maxAnswers",
+                        ErrorCode::OutOfRange,
+                        format!("{n} is not between 1 and 64"),
+                    ));
+                    1
+                }),
         };
         match (domain, pool_id, routing) {
             (Some(domain), Some(pool_id), Some(routing)) if errors.is_empty() => Ok(Service {

@@ -194,13 +194,19 @@ impl FilterName {
     #[must_use]
     pub fn info(self) -> &'static FilterInfo {
         // Every name has its row: a test walks them all.
-        FILTERS.iter().find(|info| info.name == self).unwrap_or(&FILTERS[0])
+        FILTERS
+            .iter()
+            .find(|info| info.name == self)
+            .unwrap_or(&FILTERS[0])
     }
 
     /// Exact match, as chains want it.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
-        FILTERS.iter().map(|info| info.name).find(|name| name.as_str() == text)
+        FILTERS
+            .iter()
+            .map(|info| info.name)
+            .find(|name| name.as_str() == text)
     }
 
     /// As [`parse`](Self::parse), with the aliases that `algorithm` takes: `wrr`, `weighted_rr`.
@@ -253,7 +259,10 @@ impl FilterStep {
             ValidationError::new(
                 field,
                 ErrorCode::Unknown,
-                format!("unknown filter `{text}`{hint}; the filters are {}", FilterName::all()),
+                format!(
+                    "unknown filter `{text}`{hint}; the filters are {}",
+                    FilterName::all()
+                ),
             )
         })
     }
@@ -298,14 +307,20 @@ mod tests {
         for info in FILTERS {
             assert_eq!(FilterName::parse(info.name.as_str()), Some(info.name));
             assert_eq!(info.name.info(), &info);
-            assert_eq!(serde_json::to_value(info.name).ok(), Some(info.name.as_str().into()));
+            assert_eq!(
+                serde_json::to_value(info.name).ok(),
+                Some(info.name.as_str().into())
+            );
         }
     }
 
     #[test]
     fn chains_take_no_alias_and_algorithms_do() {
         assert!(FilterStep::parse("filterChain[0]", "wrr").is_err());
-        assert_eq!(FilterName::parse_algorithm("weighted_rr"), Some(FilterName::WeightedRoundRobin));
+        assert_eq!(
+            FilterName::parse_algorithm("weighted_rr"),
+            Some(FilterName::WeightedRoundRobin)
+        );
     }
 
     #[test]

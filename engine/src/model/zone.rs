@@ -108,11 +108,21 @@ impl ZoneDraft {
     ) -> Result<Zone, Vec<ValidationError>> {
         let mut errors = Vec::new();
         let mut take = |result: Result<DomainName, ValidationError>| result.map_err(|e| errors.push(e)).ok();
-        let name = take(DomainName::parse("name", self.name.as_deref().unwrap_or_default()));
+        let name = take(DomainName::parse(
+            "name",
+            self.name.as_deref().unwrap_or_default(),
+        ));
         // With a bad apex the defaults below would only add noise: `invalid.` stands in and is never returned.
         let apex = name.as_ref().map_or("invalid.", DomainName::as_str).to_owned();
-        let mname = take(DomainName::parse("mname", self.mname.as_deref().unwrap_or(&format!("ns1.{apex}"))));
-        let rname = self.rname.clone().unwrap_or_else(|| format!("hostmaster.{apex}")).replacen('@', ".", 1);
+        let mname = take(DomainName::parse(
+            "mname",
+            self.mname.as_deref().unwrap_or(&format!("ns1.{apex}")),
+        ));
+        let rname = self
+            .rname
+            .clone()
+            .unwrap_or_else(|| format!("hostmaster.{apex}"))
+            .replacen('@', ".", 1);
         let rname = take(DomainName::parse("rname", &rname));
         let name_servers: Vec<_> = match &self.name_servers {
             Some(list) => list
@@ -123,7 +133,11 @@ impl ZoneDraft {
             None => mname.iter().cloned().collect(),
         };
         if name.as_ref().is_some_and(DomainName::is_wildcard) {
-            errors.push(ValidationError::new("name", ErrorCode::Invalid, "a zone cannot be a wildcard"));
+            errors.push(ValidationError::new(
+                "name",
+                ErrorCode::Invalid,
+                "a zone cannot be a wildcard",
+            ));
         }
         if self.name_servers.as_ref().is_some_and(Vec::is_empty) {
             errors.push(ValidationError::new(
@@ -143,7 +157,15 @@ impl ZoneDraft {
                 id,
                 tenant_id,
                 name,
-                soa: Soa { mname, rname, refresh, retry, expire, minimum, ttl },
+                soa: Soa {
+                    mname,
+                    rname,
+                    refresh,
+                    retry,
+                    expire,
+                    minimum,
+                    ttl,
+                },
                 name_servers,
                 ns_ttl,
                 serial,
