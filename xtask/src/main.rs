@@ -1,12 +1,14 @@
 //! Builds, checks, tests and runs the workspace: `cargo xtask <command>`. Plain Rust, so that a newcomer needs nothing
 //! beside the compiler.
 
+mod check;
 mod process;
 mod server;
 mod site;
 mod workspace;
 
 use std::ffi::OsString;
+use std::process::ExitCode;
 
 use anyhow::Result;
 use clap::{Parser, Subcommand};
@@ -40,16 +42,28 @@ enum Task {
         #[arg(last = true)]
         args: Vec<OsString>,
     },
+    /// Checks the layout: edges between crates, file sizes, comments, links
+    Check,
 }
 
-fn main() -> Result<()> {
-    let cli = Cli::parse();
+fn main() -> ExitCode {
+    match run(Cli::parse().task) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run(task: Task) -> Result<()> {
     let workspace = Workspace::find()?;
-    match cli.task {
+    match task {
         Task::Site { release } => {
             site::build(&workspace, if release { Flavour::Release } else { Flavour::Dev })
         }
         Task::Build => server::build(&workspace).map(drop),
         Task::Demo { release, args } => server::demo(&workspace, release, &args),
+        Task::Check => check::run(&workspace),
     }
 }
