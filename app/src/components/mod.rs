@@ -1,0 +1,3 @@
+//! Parts that pages share.
+
+pub mod text;
