@@ -1,0 +1,1 @@
+//! The set of probes over made-up time.
