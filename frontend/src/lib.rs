@@ -8,4 +8,9 @@ use wasm_bindgen::prelude::wasm_bindgen;
 pub fn hydrate() {
     console_error_panic_hook::set_once();
     leptos::mount::hydrate_body(gslb_app::App);
+    // Tells those who wait for a living page (browser tests) that it is one.
+    if let Some(root) = leptos::prelude::document().document_element() {
+        // Fails only for an invalid attribute name.
+        let _ = root.set_attribute("data-hydrated", "");
+    }
 }
