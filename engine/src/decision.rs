@@ -25,8 +25,13 @@ impl Outcome {
     pub const COUNT: usize = 5;
 
     /// Every outcome.
-    pub const ALL: [Self; Self::COUNT] =
-        [Self::Answered, Self::Fallback, Self::NoCandidate, Self::BelowMinHealthy, Self::NoSuchFamily];
+    pub const ALL: [Self; Self::COUNT] = [
+        Self::Answered,
+        Self::Fallback,
+        Self::NoCandidate,
+        Self::BelowMinHealthy,
+        Self::NoSuchFamily,
+    ];
 
     /// Name in metrics and the API.
     #[must_use]

@@ -18,7 +18,10 @@ pub struct Signals {
 
 impl Default for Signals {
     fn default() -> Self {
-        Self { zones: BTreeMap::new(), weight: 0.5 }
+        Self {
+            zones: BTreeMap::new(),
+            weight: 0.5,
+        }
     }
 }
 

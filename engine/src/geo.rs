@@ -51,7 +51,10 @@ pub struct Located<T> {
 
 impl<T> Located<T> {
     /// Nothing known about any address: no database.
-    pub const NOWHERE: Self = Self { value: None, prefix: 0 };
+    pub const NOWHERE: Self = Self {
+        value: None,
+        prefix: 0,
+    };
 }
 
 /// A set of geo databases.

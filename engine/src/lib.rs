@@ -1,14 +1,17 @@
 //! The routing engine of Nexus GSLB.
 //!
-//! Pure Rust, also for the browser: the stored [`model`] with its validation, the compiled snapshot, the filter chain
-//! and its trace. There is no clock, randomness, file or socket in here: they come in as values.
+//! Pure Rust, also for the browser: the stored [`model`] with its validation, the compiled [`snapshot`], the filter
+//! [`chain`] and its [`trace`]. There is no clock, randomness, file or socket in here: they come in as values.
 
 #![forbid(unsafe_code)]
 
-pub mod model;
+pub mod chain;
 pub mod decision;
+pub mod environment;
 pub mod geo;
+mod hash;
+pub mod model;
 pub mod query;
 pub mod slots;
+pub mod snapshot;
 pub mod trace;
-pub mod environment;

@@ -51,7 +51,11 @@ impl MemberSlot {
 
     /// Sets the health score; values outside 0.0 to 1.0 are clamped, NaN counts as 0.
     pub fn set_score(&self, score: f32) {
-        let score = if score.is_nan() { 0.0 } else { score.clamp(0.0, 1.0) };
+        let score = if score.is_nan() {
+            0.0
+        } else {
+            score.clamp(0.0, 1.0)
+        };
         self.score.store(score.to_bits(), Ordering::Relaxed);
         self.known.store(true, Ordering::Relaxed);
     }
@@ -121,8 +125,12 @@ pub struct ServiceSlot {
     pub signal_steered: AtomicU64,
     /// Script steps that failed open.
     pub script_errors: AtomicU64,
-    /// Round-robin tickets, one counter per address family (v4, v6) and candidate set; the set picks the cell by hash.
+    /// Round-robin tickets, one counter per address family and candidate set: see [`turn`](Self::turn).
     pub turns: [AtomicU64; ServiceSlot::TURNS],
+    /// The candidate set that each counter belongs to, as a hash; 0 is a free counter.
+    turn_sets: [AtomicU64; ServiceSlot::TURNS],
+    /// When each counter was last used, Unix seconds.
+    turn_used: [AtomicU32; ServiceSlot::TURNS],
 }
 
 impl ServiceSlot {
@@ -139,7 +147,66 @@ impl ServiceSlot {
             signal_steered: AtomicU64::new(0),
             script_errors: AtomicU64::new(0),
             turns: std::array::from_fn(|_| AtomicU64::new(offset)),
+            turn_sets: Default::default(),
+            turn_used: Default::default(),
         }
+    }
+
+    /// The round-robin ticket of a candidate set, given as a hash of family and members. `take` uses it up; without,
+    /// it is the ticket that the next query will take.
+    ///
+    /// Sets that take turns with each other on one counter would each see only every other ticket, so each has its
+    /// own. Health makes ever new sets: when all counters are in use, the one unused longest is taken over.
+    pub fn turn(&self, set: u64, now: u64, take: bool) -> u64 {
+        let set = set | 1;
+        let cell = self.turn_cell(set, take);
+        let (Some(turn), Some(used)) = (self.turns.get(cell), self.turn_used.get(cell)) else {
+            return 0;
+        };
+        if !take {
+            return turn.load(Ordering::Relaxed);
+        }
+        // Truncated: only the order of recent times matters.
+        let now = now as u32;
+        if used.load(Ordering::Relaxed) != now {
+            used.store(now, Ordering::Relaxed);
+        }
+        turn.fetch_add(1, Ordering::Relaxed)
+    }
+
+    #[inline]
+    fn turn_cell(&self, set: u64, take: bool) -> usize {
+        let home = (set >> 32) as usize % Self::TURNS;
+        for step in 0..Self::TURNS {
+            let cell = (home + step) % Self::TURNS;
+            let Some(owner) = self.turn_sets.get(cell) else {
+                break;
+            };
+            let found = owner.load(Ordering::Relaxed);
+            if found == set {
+                return cell;
+            }
+            if found == 0 {
+                if !take {
+                    return cell;
+                }
+                match owner.compare_exchange(0, set, Ordering::Relaxed, Ordering::Relaxed) {
+                    Ok(_) => return cell,
+                    Err(other) if other == set => return cell,
+                    Err(_) => {}
+                }
+            }
+        }
+        let oldest = self
+            .turn_used
+            .iter()
+            .enumerate()
+            .min_by_key(|(_, used)| used.load(Ordering::Relaxed));
+        let cell = oldest.map_or(home, |(cell, _)| cell);
+        if take && let Some(owner) = self.turn_sets.get(cell) {
+            owner.store(set, Ordering::Relaxed);
+        }
+        cell
     }
 
     /// Counts a query.
@@ -152,6 +219,8 @@ impl ServiceSlot {
     /// Queries with this outcome since the daemon started.
     #[must_use]
     pub fn queries(&self, outcome: crate::decision::Outcome) -> u64 {
-        self.outcomes.get(outcome as usize).map_or(0, |c| c.load(Ordering::Relaxed))
+        self.outcomes
+            .get(outcome as usize)
+            .map_or(0, |c| c.load(Ordering::Relaxed))
     }
 }

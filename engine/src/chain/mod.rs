@@ -1,0 +1,185 @@
+//! The filter chain: from a query to a decision.
+//!
+//! [`evaluate`] is the only code that decides. The wire path runs it with [`NoTrace`], which compiles away; the tracer
+//! runs it with a [`Recorder`], which writes down what each step saw and did. No lock, no allocation, no clock.
+
+mod candidates;
+mod client;
+mod reason;
+mod recorder;
+mod scratch;
+mod sink;
+mod steps;
+
+pub use recorder::{Recorder, trace};
+pub use scratch::Scratch;
+pub use sink::{NoTrace, Sink};
+pub use steps::CompiledStep;
+
+pub(crate) use candidates::Candidate;
+pub(crate) use client::Client;
+pub(crate) use reason::Reason;
+
+use crate::decision::Outcome;
+use crate::model::Fallback;
+use crate::query::QueryContext;
+use crate::snapshot::{CompiledPool, CompiledService, Settings, Snapshot};
+use crate::trace::StepAction;
+
+/// What a query to a service gets.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Decision {
+    /// How it ended. The addresses are in [`Scratch::answers`].
+    pub outcome: Outcome,
+    /// TTL of the answer, seconds; without an answer a bound for the SOA's.
+    pub ttl: u32,
+    /// ECS scope: the longest prefix that a step needed of the client subnet, never more than its source length. 0
+    /// without a usable ECS option.
+    pub ecs_scope: u8,
+    /// `signal-weight` changed the first candidate.
+    pub steered: bool,
+    /// A database was asked about a private effective client address and knew nothing.
+    pub blind: bool,
+}
+
+/// What one step needs to run.
+pub(crate) struct Run<'a> {
+    pub(crate) settings: &'a Settings,
+    pub(crate) service: &'a CompiledService,
+    pub(crate) pool: &'a CompiledPool,
+    pub(crate) ctx: &'a QueryContext<'a>,
+    pub(crate) client: Client<'a>,
+    pub(crate) steered: bool,
+}
+
+/// How one step ended.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Report {
+    pub(crate) action: StepAction,
+    pub(crate) reason: Reason,
+}
+
+impl Report {
+    pub(crate) const fn new(action: StepAction, reason: Reason) -> Self {
+        Self { action, reason }
+    }
+
+    pub(crate) const fn skipped(reason: Reason) -> Self {
+        Self::new(StepAction::Skipped, reason)
+    }
+}
+
+/// Decides one query to a service. The addresses of the answer are in `scratch` afterwards.
+pub fn evaluate<S: Sink>(
+    snapshot: &Snapshot,
+    service: &CompiledService,
+    ctx: &QueryContext<'_>,
+    scratch: &mut Scratch,
+    sink: &mut S,
+) -> Decision {
+    evaluate_steps(snapshot, service, &service.steps, ctx, scratch, sink)
+}
+
+/// As [`evaluate`], with other steps than the stored ones.
+pub(crate) fn evaluate_steps<S: Sink>(
+    snapshot: &Snapshot,
+    service: &CompiledService,
+    steps: &[CompiledStep],
+    ctx: &QueryContext<'_>,
+    scratch: &mut Scratch,
+    sink: &mut S,
+) -> Decision {
+    let pool = &*service.pool;
+    scratch.clear();
+    let mut run = Run {
+        settings: &snapshot.settings,
+        service,
+        pool,
+        ctx,
+        client: Client::new(ctx, &*snapshot.settings.geo),
+        steered: false,
+    };
+    let outcome = decide(&mut run, steps, scratch, sink);
+    Decision {
+        outcome,
+        ttl: service.ttl,
+        ecs_scope: run.client.scope(),
+        steered: run.steered,
+        blind: run.client.is_blind(),
+    }
+}
+
+fn decide<S: Sink>(
+    run: &mut Run<'_>,
+    steps: &[CompiledStep],
+    scratch: &mut Scratch,
+    sink: &mut S,
+) -> Outcome {
+    let pool = run.pool;
+    let family = run.ctx.family;
+    if pool.min_healthy > 0 || !S::LIVE {
+        let healthy = pool.healthy();
+        let open = healthy >= pool.min_healthy;
+        sink.gate(pool.min_healthy, healthy, open);
+        if !open {
+            return Outcome::BelowMinHealthy;
+        }
+    }
+    candidates::collect(pool, &pool.family(family).eligible, &mut scratch.set);
+    sink.candidates(pool, family, &scratch.set);
+    let mut outcome = Outcome::Answered;
+    if scratch.set.is_empty() {
+        let nobody = if pool.has_family(family) {
+            Outcome::NoCandidate
+        } else {
+            Outcome::NoSuchFamily
+        };
+        match &run.service.fallback {
+            Fallback::None => return nobody,
+            Fallback::Addresses(list) => {
+                scratch.answer_with(list.iter().copied().filter(|ip| family.matches(*ip)));
+                return if scratch.answers().is_empty() {
+                    nobody
+                } else {
+                    Outcome::Fallback
+                };
+            }
+            Fallback::All => {
+                candidates::collect_all(pool, &pool.family(family).enabled, &mut scratch.set);
+                if scratch.set.is_empty() {
+                    return nobody;
+                }
+                sink.candidates(pool, family, &scratch.set);
+                outcome = Outcome::Fallback;
+            }
+        }
+    }
+    for step in steps {
+        sink.before(*step, pool, &scratch.set);
+        let report = step.run(run, scratch, sink);
+        sink.after(report.action, &report.reason, pool, &scratch.set);
+        if report.action == StepAction::Selected {
+            break;
+        }
+    }
+    scratch.answer_with_members(pool, usize::from(run.service.max_answers));
+    outcome
+}
+
+impl CompiledService {
+    /// Counts a decision of the wire path: outcome, members answered with, steering by signals. Traces are not
+    /// counted.
+    pub fn count(&self, decision: &Decision, scratch: &Scratch) {
+        self.slot.count(decision.outcome);
+        if decision.steered {
+            self.slot
+                .signal_steered
+                .fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+        }
+        for index in scratch.chosen() {
+            if let Some(member) = self.pool.members.get(index) {
+                member.slot.count_answer();
+            }
+        }
+    }
+}

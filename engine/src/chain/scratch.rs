@@ -1,0 +1,121 @@
+//! Memory that one thread reuses from query to query.
+
+use super::Candidate;
+use crate::model::MAX_MEMBERS;
+use crate::snapshot::CompiledPool;
+use std::net::IpAddr;
+
+/// A sort key and the position it belongs to.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Key {
+    pub(crate) value: f64,
+    pub(crate) position: u16,
+}
+
+/// Working memory of [`evaluate`](super::evaluate), and the addresses it decided on. Large enough from the start for
+/// the largest pool: no query allocates.
+#[derive(Debug)]
+pub struct Scratch {
+    /// The candidates, in their current order.
+    pub(crate) set: Vec<Candidate>,
+    /// Another set, for reordering.
+    pub(crate) spare: Vec<Candidate>,
+    /// Values to sort or to draw by.
+    pub(crate) keys: Vec<Key>,
+    /// Round-trip times, nanoseconds.
+    pub(crate) times: Vec<u64>,
+    answers: Vec<IpAddr>,
+    /// How many of `set` are answers.
+    chosen: usize,
+}
+
+impl Default for Scratch {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Scratch {
+    /// Allocates once.
+    #[must_use]
+    pub fn new() -> Self {
+        Self {
+            set: Vec::with_capacity(MAX_MEMBERS),
+            spare: Vec::with_capacity(MAX_MEMBERS),
+            keys: Vec::with_capacity(MAX_MEMBERS),
+            times: Vec::with_capacity(MAX_MEMBERS),
+            answers: Vec::with_capacity(64),
+            chosen: 0,
+        }
+    }
+
+    /// Addresses of the last decision, in order; empty without an answer.
+    #[must_use]
+    pub fn answers(&self) -> &[IpAddr] {
+        &self.answers
+    }
+
+    /// Indexes in the pool of the members whose addresses are the answers; empty when the answers are fallback
+    /// addresses.
+    pub fn chosen(&self) -> impl Iterator<Item = usize> {
+        self.set
+            .iter()
+            .take(self.chosen)
+            .map(|candidate| usize::from(candidate.index))
+    }
+
+    #[inline]
+    pub(crate) fn clear(&mut self) {
+        self.set.clear();
+        self.answers.clear();
+        self.chosen = 0;
+    }
+
+    /// Answers with addresses that are no members.
+    pub(crate) fn answer_with(&mut self, addresses: impl Iterator<Item = IpAddr>) {
+        self.answers.extend(addresses);
+    }
+
+    /// Answers with the first `count` candidates.
+    #[inline]
+    pub(crate) fn answer_with_members(&mut self, pool: &CompiledPool, count: usize) {
+        self.answers
+            .extend(self.set.iter().take(count).filter_map(|c| c.member(pool)?.ip));
+        self.chosen = self.answers.len();
+    }
+
+    /// Keeps the candidates for which `keep` holds, unless none does. Returns how many it holds for.
+    #[inline]
+    pub(crate) fn narrow(&mut self, mut keep: impl FnMut(Candidate) -> bool) -> usize {
+        let mut kept = 0;
+        // Nothing is written before the first one to keep, so that a set without one stays as it was.
+        for position in 0..self.set.len() {
+            let Some(candidate) = self.set.get(position).copied() else {
+                break;
+            };
+            if keep(candidate) {
+                if let Some(place) = self.set.get_mut(kept) {
+                    *place = candidate;
+                }
+                kept += 1;
+            }
+        }
+        if kept > 0 {
+            self.set.truncate(kept);
+        }
+        kept
+    }
+
+    /// Sorts the candidates by `keys`, which holds one key per position, highest first, stable.
+    pub(crate) fn sort_by_keys(&mut self) {
+        self.keys
+            .sort_unstable_by(|a, b| b.value.total_cmp(&a.value).then(a.position.cmp(&b.position)));
+        self.spare.clear();
+        self.spare.extend(
+            self.keys
+                .iter()
+                .filter_map(|key| self.set.get(usize::from(key.position)).copied()),
+        );
+        std::mem::swap(&mut self.set, &mut self.spare);
+    }
+}

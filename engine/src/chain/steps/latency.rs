@@ -1,0 +1,184 @@
+//! `latency`: picks at random by round-trip time, members in the client's region favoured.
+//!
+//! With `r = 1/rtt` and `R` the largest `r`, a candidate's score is `r`, plus `regionBonusMultiplier · R` when it is
+//! in the client's region: the bonus is in the unit of the round-trip time, so that it weighs the stated number of
+//! times the fastest candidate.
+
+use super::round_robin;
+use crate::chain::candidates::to_front;
+use crate::chain::scratch::Key;
+use crate::chain::sink::Sink;
+use crate::chain::{Reason, Report, Run, Scratch};
+use crate::geo::Country;
+use crate::hash::below;
+use crate::snapshot::{CompiledMember, CompiledPool};
+use crate::trace::{Detail, StepAction};
+
+/// Where the client is, as far as regions go.
+#[derive(Clone, Copy)]
+enum ClientRegion {
+    Country(Country),
+    Fallback,
+    /// No candidate has a region, or it does not count.
+    Irrelevant,
+}
+
+impl ClientRegion {
+    fn of(run: &mut Run<'_>, scratch: &Scratch) -> Self {
+        let pool = run.pool;
+        let someone = scratch
+            .set
+            .iter()
+            .any(|c| c.member(pool).is_some_and(|m| !m.stored.region.is_unknown()));
+        // What cannot change the answer is not looked at, and so does not narrow the answer's scope.
+        if !someone || bonus(run) == 0.0 {
+            return Self::Irrelevant;
+        }
+        run.client.country().map_or(Self::Fallback, Self::Country)
+    }
+
+    fn holds(self, member: &CompiledMember) -> bool {
+        match self {
+            Self::Country(country) => member.country == Some(country),
+            Self::Fallback => member.in_fallback_region,
+            Self::Irrelevant => false,
+        }
+    }
+}
+
+fn bonus(run: &Run<'_>) -> f64 {
+    let bonus = run.settings.latency.region_bonus_multiplier;
+    if bonus.is_finite() { bonus.max(0.0) } else { 0.0 }
+}
+
+/// Median of the known times, nanoseconds; 0 without any. Reorders `times`.
+fn median(times: &mut [u64]) -> u64 {
+    let middle = times.len() / 2;
+    if times.is_empty() {
+        return 0;
+    }
+    let even = times.len() % 2 == 0;
+    let (below, upper, _) = times.select_nth_unstable(middle);
+    let upper = *upper;
+    match below.iter().max() {
+        Some(lower) if even => lower / 2 + upper / 2 + (lower % 2 + upper % 2) / 2,
+        _ => upper,
+    }
+}
+
+pub(super) fn run<S: Sink>(run: &mut Run<'_>, scratch: &mut Scratch, sink: &mut S) -> Report {
+    let pool = run.pool;
+    let region = if scratch.set.len() > 1 {
+        ClientRegion::of(run, scratch)
+    } else {
+        ClientRegion::Irrelevant
+    };
+    scratch.keys.clear();
+    scratch.times.clear();
+    let mut fastest = u64::MAX;
+    let mut in_region = 0;
+    for (position, candidate) in (0_u16..).zip(&scratch.set) {
+        let Some(member) = candidate.member(pool) else {
+            continue;
+        };
+        in_region += usize::from(region.holds(member));
+        // Times fit an f64 without loss: 2⁵³ ns are a hundred days.
+        let rtt = member.slot.routing_rtt_ns();
+        if let Some(rtt) = rtt {
+            fastest = fastest.min(rtt);
+            scratch.times.push(rtt);
+        }
+        scratch.keys.push(Key {
+            value: rtt.unwrap_or(0) as f64,
+            position,
+        });
+    }
+    if scratch.times.is_empty() {
+        return without_times::<S>(run, scratch, region, in_region);
+    }
+    let unmeasured = scratch.set.len() - scratch.times.len();
+    let median = if unmeasured > 0 {
+        median(&mut scratch.times) as f64
+    } else {
+        0.0
+    };
+    let fast = fastest as f64 + run.settings.latency.min_rtt_threshold_ms.max(0.0) * 1e6;
+    let best = 1.0 / fastest as f64;
+    let extra = bonus(run) * best;
+    let mut total = 0.0;
+    for key in &mut scratch.keys {
+        let rtt = if key.value == 0.0 { median } else { key.value };
+        let mut score = if rtt <= fast { best } else { 1.0 / rtt };
+        let candidate = scratch.set.get(usize::from(key.position));
+        if candidate
+            .and_then(|c| c.member(pool))
+            .is_some_and(|m| region.holds(m))
+        {
+            score += extra;
+        }
+        key.value = score;
+        total += score;
+    }
+    for (key, candidate) in scratch.keys.iter().zip(&scratch.set) {
+        if let Some(member) = candidate.member(pool) {
+            sink.detail(|| Detail {
+                name: format!("share {}", member.stored.endpoint),
+                value: format!("{:.1} %", 100.0 * key.value / total),
+            });
+        }
+    }
+    let position = draw(&scratch.keys, total, run.ctx.entropy);
+    to_front(&mut scratch.set, position);
+    Report::new(
+        StepAction::Selected,
+        Reason::ByLatency {
+            in_region,
+            unmeasured,
+        },
+    )
+}
+
+/// Position drawn in proportion to the keys' values.
+fn draw(keys: &[Key], total: f64, entropy: u64) -> usize {
+    // 53 bits make every step of a double below 1.
+    let mut left = (entropy >> 11) as f64 / (1_u64 << 53) as f64 * total;
+    let mut position = 0;
+    for key in keys {
+        position = usize::from(key.position);
+        if left < key.value {
+            break;
+        }
+        left -= key.value;
+    }
+    position
+}
+
+/// Nobody has a round-trip time: the region decides alone, else turns do.
+fn without_times<S: Sink>(
+    run: &Run<'_>,
+    scratch: &mut Scratch,
+    region: ClientRegion,
+    in_region: usize,
+) -> Report {
+    if in_region == 0 {
+        let (position, _) = round_robin::pick::<S>(run, scratch);
+        to_front(&mut scratch.set, position);
+        return Report::new(StepAction::Selected, Reason::NoLatency);
+    }
+    let mut skip = below(run.ctx.entropy, in_region as u64);
+    let position = nth_in_region(run.pool, scratch, region, &mut skip);
+    to_front(&mut scratch.set, position);
+    Report::new(StepAction::Selected, Reason::RegionOnly(in_region))
+}
+
+fn nth_in_region(pool: &CompiledPool, scratch: &Scratch, region: ClientRegion, skip: &mut u64) -> usize {
+    for (position, candidate) in scratch.set.iter().enumerate() {
+        if candidate.member(pool).is_some_and(|m| region.holds(m)) {
+            if *skip == 0 {
+                return position;
+            }
+            *skip -= 1;
+        }
+    }
+    0
+}

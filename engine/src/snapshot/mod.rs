@@ -1,0 +1,194 @@
+//! The snapshot: an immutable, compiled configuration that queries read without a lock.
+//!
+//! One writer compiles snapshots and swaps them in as a whole through a [`SnapshotCell`]. What changes between
+//! configurations (health, round-trip times, counters) lives beside it in slots of atomics, see [`Slots`].
+
+mod compile;
+mod map;
+mod names;
+mod pool;
+mod registry;
+mod service;
+mod shards;
+mod zone;
+
+pub use names::Found;
+pub use pool::{CompiledMember, CompiledPool};
+pub use registry::Slots;
+pub use service::CompiledService;
+pub use zone::CompiledZone;
+
+pub(crate) use map::{CompiledMap, Target};
+
+use crate::environment::{Environment, LatencySettings};
+use crate::geo::Geo;
+use crate::model::{Pool, PoolId, Service, ServiceId, Tier, Zone, ZoneId};
+use arc_swap::{ArcSwap, Guard};
+use names::Names;
+use shards::Shards;
+use std::sync::Arc;
+
+/// The stored objects that a snapshot is compiled from.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Configuration {
+    /// Zones.
+    pub zones: Vec<Zone>,
+    /// Pools with their members.
+    pub pools: Vec<Pool>,
+    /// Services.
+    pub services: Vec<Service>,
+}
+
+/// What the steps need of the environment.
+#[derive(Debug)]
+pub(crate) struct Settings {
+    pub(crate) geo: Arc<dyn Geo>,
+    pub(crate) map: CompiledMap,
+    pub(crate) signal_weight: f64,
+    pub(crate) latency: LatencySettings,
+    pub(crate) tier: Tier,
+}
+
+impl Settings {
+    fn new(env: &Environment) -> Self {
+        let weight = env.signals.weight;
+        Self {
+            geo: Arc::clone(&env.geo),
+            map: CompiledMap::new(&env.map),
+            signal_weight: if weight.is_finite() {
+                weight.clamp(0.0, 1.0)
+            } else {
+                0.0
+            },
+            latency: env.latency.clone(),
+            tier: env.tier,
+        }
+    }
+}
+
+/// An immutable configuration, ready to answer.
+#[derive(Debug, Clone)]
+pub struct Snapshot {
+    names: Names,
+    services: Shards<service::ById>,
+    pools: Shards<pool::ById>,
+    zones: Shards<zone::ById>,
+    pub(crate) settings: Arc<Settings>,
+}
+
+impl Snapshot {
+    /// No zone, no service: everything is refused.
+    #[must_use]
+    pub fn empty() -> Self {
+        Self {
+            names: Names::new(0),
+            services: Shards::new(),
+            pools: Shards::new(),
+            zones: Shards::new(),
+            settings: Arc::new(Settings::new(&Environment::default())),
+        }
+    }
+
+    /// Finds what answers a name, given in lower-case uncompressed wire form.
+    #[must_use]
+    pub fn find(&self, qname: &[u8]) -> Found<'_> {
+        self.names.find(qname)
+    }
+
+    /// A service by its id; disabled ones too.
+    #[must_use]
+    pub fn service(&self, id: ServiceId) -> Option<&CompiledService> {
+        let found = self.services.find(service::ById::hash_of(id), |s| s.0.id == id);
+        found.map(|entry| &*entry.0)
+    }
+
+    /// Every service, in no particular order; disabled ones too.
+    pub fn services(&self) -> impl Iterator<Item = &CompiledService> {
+        self.services.iter().map(|entry| &*entry.0)
+    }
+
+    /// Number of services.
+    #[must_use]
+    pub fn service_count(&self) -> usize {
+        self.services.len()
+    }
+
+    /// A pool by its id.
+    #[must_use]
+    pub fn pool(&self, id: PoolId) -> Option<&CompiledPool> {
+        self.pools
+            .find(pool::ById::hash_of(id), |p| p.0.id == id)
+            .map(|entry| &*entry.0)
+    }
+
+    /// Every pool, in no particular order.
+    pub fn pools(&self) -> impl Iterator<Item = &CompiledPool> {
+        self.pools.iter().map(|entry| &*entry.0)
+    }
+
+    /// A zone by its id.
+    #[must_use]
+    pub fn zone(&self, id: ZoneId) -> Option<&CompiledZone> {
+        self.zones
+            .find(zone::ById::hash_of(id), |z| z.0.id == Some(id))
+            .map(|entry| &*entry.0)
+    }
+
+    /// Every stored zone, in no particular order.
+    pub fn zones(&self) -> impl Iterator<Item = &CompiledZone> {
+        self.zones.iter().map(|entry| &*entry.0)
+    }
+
+    /// The geo databases in use.
+    #[must_use]
+    pub fn geo(&self) -> &Arc<dyn Geo> {
+        &self.settings.geo
+    }
+
+    /// The tier in force.
+    #[must_use]
+    pub fn tier(&self) -> Tier {
+        self.settings.tier
+    }
+}
+
+/// Where the current snapshot is: one swap replaces it for every reader.
+#[derive(Debug)]
+pub struct SnapshotCell(ArcSwap<Snapshot>);
+
+impl SnapshotCell {
+    /// A cell with its first snapshot.
+    #[must_use]
+    pub fn new(snapshot: Snapshot) -> Self {
+        Self(ArcSwap::from_pointee(snapshot))
+    }
+
+    /// The current snapshot, without waiting; hold it for a batch, not longer.
+    #[must_use]
+    pub fn load(&self) -> Guard<Arc<Snapshot>> {
+        self.0.load()
+    }
+
+    /// The current snapshot, to keep.
+    #[must_use]
+    pub fn load_full(&self) -> Arc<Snapshot> {
+        self.0.load_full()
+    }
+
+    /// Puts a new snapshot in and returns the old one, so that its writer frees it rather than a reader.
+    pub fn store(&self, snapshot: Arc<Snapshot>) -> Arc<Snapshot> {
+        self.0.swap(snapshot)
+    }
+
+    /// The cell itself, for an [`arc_swap::Cache`] per thread.
+    #[must_use]
+    pub fn as_arc_swap(&self) -> &ArcSwap<Snapshot> {
+        &self.0
+    }
+}
+
+impl Default for SnapshotCell {
+    fn default() -> Self {
+        Self::new(Snapshot::empty())
+    }
+}

@@ -1,0 +1,203 @@
+//! Pools in a snapshot: members with everything that steps compare, worked out beforehand.
+
+use crate::environment::Environment;
+use crate::geo::{AsInfo, Country};
+use crate::hash;
+use crate::model::{AdminState, MAX_MEMBERS, Member, Pool, PoolId, Region, TenantId};
+use crate::query::Family;
+use crate::slots::MemberSlot;
+use crate::snapshot::registry::Slots;
+use crate::snapshot::shards::Entry;
+use std::net::IpAddr;
+use std::sync::Arc;
+
+/// A member, with what the steps compare.
+#[derive(Debug, Clone)]
+pub struct CompiledMember {
+    /// The stored member.
+    pub stored: Member,
+    /// Live state.
+    pub slot: Arc<MemberSlot>,
+    /// Address; host names are no candidates.
+    pub ip: Option<IpAddr>,
+    /// The region, when it has the form of a country code.
+    pub country: Option<Country>,
+    /// AS of the member: its field, else looked up from its address.
+    pub asn: AsInfo,
+    /// Value of its signal zone.
+    pub signal: Option<f64>,
+    /// Hash of the address, for `sticky`.
+    pub(crate) digest: u64,
+    /// Hash of the region's text, to compare it quickly.
+    pub(crate) region_hash: u64,
+    /// Whether its region is the `fallbackRegion` of the latency step.
+    pub(crate) in_fallback_region: bool,
+}
+
+/// Hash of a region's text; equal texts have equal hashes, and unequal ones are told apart by their text.
+pub(crate) fn region_hash(text: &str) -> u64 {
+    text.bytes()
+        .fold(0x7265_6769_6f6e_0001, |h, byte| hash::mix(h ^ u64::from(byte)))
+}
+
+impl CompiledMember {
+    fn new(member: &Member, env: &Environment, slot: Arc<MemberSlot>) -> Self {
+        let ip = member.endpoint.ip();
+        let asn = match member.asn {
+            Some(number) => AsInfo {
+                number,
+                organisation: env.geo.organisation_of(number).unwrap_or_default(),
+            },
+            None => ip.and_then(|ip| env.geo.asn(ip).value).unwrap_or_default(),
+        };
+        let fallback = env.latency.fallback_region.as_str();
+        Self {
+            slot,
+            ip,
+            country: Country::parse(member.region.as_str()),
+            asn,
+            signal: env
+                .signals
+                .zones
+                .get(member.signal_zone().as_str())
+                .copied()
+                .filter(|v| v.is_finite()),
+            digest: ip.map_or(0, hash::member),
+            region_hash: region_hash(member.region.as_str()),
+            in_fallback_region: fallback != Region::UNKNOWN && member.region.as_str() == fallback,
+            stored: member.clone(),
+        }
+    }
+
+    /// Health as routing counts it: the operator's decision first, else whether the score is above 0.
+    #[must_use]
+    pub fn is_healthy(&self) -> bool {
+        match self.stored.admin_state {
+            AdminState::Up => true,
+            AdminState::Down => false,
+            AdminState::Auto | AdminState::Drain => self.slot.score() > 0.0,
+        }
+    }
+
+    /// Score as a candidate, 0.0 to 1.0: 1.0 when the operator says `up`.
+    #[inline]
+    #[must_use]
+    pub fn score(&self) -> f32 {
+        if self.stored.admin_state == AdminState::Up {
+            1.0
+        } else {
+            self.slot.score()
+        }
+    }
+}
+
+/// Members of one address family, by their index in the pool.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct FamilyMembers {
+    /// Enabled.
+    pub(crate) enabled: Box<[u16]>,
+    /// Enabled, and neither `down` nor `drain`: a score above 0 makes them candidates.
+    pub(crate) eligible: Box<[u16]>,
+}
+
+/// A pool.
+#[derive(Debug, Clone)]
+pub struct CompiledPool {
+    /// Id.
+    pub id: PoolId,
+    /// Owner.
+    pub tenant_id: TenantId,
+    /// Name.
+    pub name: String,
+    /// Below this number of healthy enabled members the pool gives no answer; 0 is off.
+    pub min_healthy: u32,
+    /// Every member in the stored order, disabled ones too.
+    pub members: Box<[CompiledMember]>,
+    v4: FamilyMembers,
+    v6: FamilyMembers,
+    /// Hash of the members' ids in order: a changed member set is another one for `round-robin`.
+    pub(crate) digest: u64,
+}
+
+impl CompiledPool {
+    pub(crate) fn new(pool: &Pool, env: &Environment, slots: &mut Slots) -> Self {
+        let members: Box<[_]> = pool
+            .members
+            .iter()
+            .take(MAX_MEMBERS)
+            .map(|member| CompiledMember::new(member, env, slots.member(member.id)))
+            .collect();
+        let family = |family: Family| {
+            let those = |wanted: &dyn Fn(&Member) -> bool| -> Box<[u16]> {
+                (0_u16..)
+                    .zip(&members)
+                    .filter(|(_, m)| m.ip.is_some_and(|ip| family.matches(ip)) && wanted(&m.stored))
+                    .map(|(index, _)| index)
+                    .collect()
+            };
+            FamilyMembers {
+                enabled: those(&|m| m.enabled),
+                eligible: those(&|m| {
+                    m.enabled && !matches!(m.admin_state, AdminState::Down | AdminState::Drain)
+                }),
+            }
+        };
+        let (v4, v6) = (family(Family::V4), family(Family::V6));
+        let digest = members.iter().filter(|m| m.stored.enabled).fold(1, |h, m| {
+            let (high, low) = m.stored.id.0.as_u64_pair();
+            hash::mix(hash::mix(h ^ high) ^ low)
+        });
+        Self {
+            id: pool.id,
+            tenant_id: pool.tenant_id,
+            name: pool.name.clone(),
+            min_healthy: pool.min_healthy,
+            members,
+            v4,
+            v6,
+            digest,
+        }
+    }
+
+    #[inline]
+    pub(crate) fn family(&self, family: Family) -> &FamilyMembers {
+        match family {
+            Family::V4 => &self.v4,
+            Family::V6 => &self.v6,
+        }
+    }
+
+    /// Enabled members that count as healthy, of both families.
+    #[must_use]
+    pub fn healthy(&self) -> u32 {
+        let count = self
+            .members
+            .iter()
+            .filter(|m| m.stored.enabled && m.is_healthy())
+            .count();
+        u32::try_from(count).unwrap_or(u32::MAX)
+    }
+
+    /// Whether the pool has an enabled member with an address of this family, whatever its health.
+    #[must_use]
+    pub fn has_family(&self, family: Family) -> bool {
+        !self.family(family).enabled.is_empty()
+    }
+}
+
+/// A pool by its id.
+#[derive(Debug, Clone)]
+pub(crate) struct ById(pub(crate) Arc<CompiledPool>);
+
+impl ById {
+    pub(crate) fn hash_of(id: PoolId) -> u64 {
+        let (high, low) = id.0.as_u64_pair();
+        hash::mix(high ^ hash::mix(low))
+    }
+}
+
+impl Entry for ById {
+    fn hash(&self) -> u64 {
+        Self::hash_of(self.0.id)
+    }
+}

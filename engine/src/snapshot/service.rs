@@ -1,0 +1,103 @@
+//! Services in a snapshot.
+
+use crate::chain::CompiledStep;
+use crate::hash::mix;
+use crate::model::{DomainName, Fallback, Routing, Service, ServiceId, TenantId, Tier};
+use crate::slots::ServiceSlot;
+use crate::snapshot::pool::CompiledPool;
+use crate::snapshot::shards::Entry;
+use crate::snapshot::zone::CompiledZone;
+use std::sync::Arc;
+
+/// A service, tied to its pool and zone.
+#[derive(Debug, Clone)]
+pub struct CompiledService {
+    /// Id.
+    pub id: ServiceId,
+    /// Owner.
+    pub tenant_id: TenantId,
+    /// Name.
+    pub name: Box<str>,
+    /// The DNS name; may be a wildcard.
+    pub domain: DomainName,
+    /// The DNS name in lower-case wire form.
+    pub wire: Arc<[u8]>,
+    /// The pool.
+    pub pool: Arc<CompiledPool>,
+    /// The closest enclosing zone, or a synthetic one.
+    pub zone: Arc<CompiledZone>,
+    /// Routing as stored.
+    pub routing: Routing,
+    /// TTL of answers, seconds.
+    pub ttl: u32,
+    /// A disabled service's name is absent: it can be traced, and no query finds it.
+    pub enabled: bool,
+    /// What to answer without a candidate.
+    pub fallback: Fallback,
+    /// Answers with up to this many members.
+    pub max_answers: u8,
+    /// The stored routing needs a higher tier than the licence gives, so that round-robin runs instead.
+    pub licence_fallback: bool,
+    /// What runs.
+    pub(crate) steps: Box<[CompiledStep]>,
+    /// Counters.
+    pub slot: Arc<ServiceSlot>,
+}
+
+impl CompiledService {
+    pub(crate) fn new(
+        service: &Service,
+        wire: Arc<[u8]>,
+        pool: Arc<CompiledPool>,
+        zone: Arc<CompiledZone>,
+        tier: Tier,
+        slot: Arc<ServiceSlot>,
+    ) -> Self {
+        let licence_fallback = tier < service.routing.required_tier();
+        let steps = if licence_fallback {
+            Box::from([CompiledStep::RoundRobin])
+        } else {
+            CompiledStep::compile(&service.routing)
+        };
+        Self {
+            id: service.id,
+            tenant_id: service.tenant_id,
+            name: service.name.as_str().into(),
+            domain: service.domain.clone(),
+            wire,
+            pool,
+            zone,
+            routing: service.routing.clone(),
+            ttl: service.ttl,
+            enabled: service.enabled,
+            fallback: service.fallback.clone(),
+            max_answers: service.max_answers.max(1),
+            licence_fallback,
+            steps,
+            slot,
+        }
+    }
+
+    /// TTL of the SOA in a "no answer" reply, seconds: short, so that recovery is seen soon.
+    #[must_use]
+    pub fn negative_ttl(&self) -> u32 {
+        self.zone.negative_ttl().min(self.ttl)
+    }
+}
+
+/// A service by its id.
+#[derive(Debug, Clone)]
+pub(crate) struct ById(pub(crate) Arc<CompiledService>);
+
+impl ById {
+    pub(crate) fn hash_of(id: ServiceId) -> u64 {
+        let (high, low) = id.0.as_u64_pair();
+        mix(high ^ mix(low))
+    }
+}
+
+impl Entry for ById {
+    fn hash(&self) -> u64 {
+        Self::hash_of(self.0.id)
+    }
+}

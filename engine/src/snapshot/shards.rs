@@ -1,0 +1,115 @@
+//! A map in shards that are shared between snapshots.
+//!
+//! A new snapshot copies the list of shards (pointers) and, of the entries, only the shards it changes: one change
+//! among a million services copies a few hundred entries. Keys are part of the entries.
+
+use hashbrown::HashTable;
+use std::sync::Arc;
+
+/// Shards of a map; a power of two, so that the upper bits of a hash pick one.
+const SHARDS: usize = 4096;
+
+/// An entry: knows the hash of its key, so that a shard can grow or be copied without hashing again.
+pub(crate) trait Entry: Clone {
+    /// Hash of the key.
+    fn hash(&self) -> u64;
+}
+
+/// The map.
+#[derive(Debug, Clone)]
+pub(crate) struct Shards<T> {
+    shards: Box<[Arc<HashTable<T>>]>,
+    len: usize,
+}
+
+impl<T: Entry> Shards<T> {
+    /// No entries; all shards are one empty table.
+    pub(crate) fn new() -> Self {
+        let empty = Arc::new(HashTable::new());
+        Self {
+            shards: (0..SHARDS).map(|_| Arc::clone(&empty)).collect(),
+            len: 0,
+        }
+    }
+
+    /// The upper 12 bits: the table itself uses the lower bits and the top 7.
+    fn index(hash: u64) -> usize {
+        (hash >> 40) as usize % SHARDS
+    }
+
+    /// The entry with this hash for which `is_it` holds.
+    #[inline]
+    pub(crate) fn find(&self, hash: u64, is_it: impl FnMut(&T) -> bool) -> Option<&T> {
+        self.shards.get(Self::index(hash))?.find(hash, is_it)
+    }
+
+    /// The entry, for changing; its shard is copied first if another snapshot shares it.
+    pub(crate) fn find_mut(&mut self, hash: u64, is_it: impl FnMut(&T) -> bool) -> Option<&mut T> {
+        Arc::make_mut(self.shards.get_mut(Self::index(hash))?).find_mut(hash, is_it)
+    }
+
+    /// Adds an entry whose key is not there yet.
+    pub(crate) fn insert(&mut self, entry: T) {
+        let hash = entry.hash();
+        if let Some(shard) = self.shards.get_mut(Self::index(hash)) {
+            Arc::make_mut(shard).insert_unique(hash, entry, T::hash);
+            self.len += 1;
+        }
+    }
+
+    /// Takes an entry out.
+    pub(crate) fn remove(&mut self, hash: u64, is_it: impl FnMut(&T) -> bool) -> Option<T> {
+        let shard = Arc::make_mut(self.shards.get_mut(Self::index(hash))?);
+        let (entry, _) = shard.find_entry(hash, is_it).ok()?.remove();
+        self.len -= 1;
+        Some(entry)
+    }
+
+    /// Every entry, in no particular order.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &T> {
+        self.shards.iter().flat_map(|shard| shard.iter())
+    }
+
+    /// Number of entries.
+    pub(crate) fn len(&self) -> usize {
+        self.len
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::hash::mix;
+
+    #[derive(Clone, Debug, PartialEq)]
+    struct Number(u64);
+
+    impl Entry for Number {
+        fn hash(&self) -> u64 {
+            mix(self.0)
+        }
+    }
+
+    #[test]
+    fn a_copy_shares_every_shard_that_is_not_changed() {
+        let mut map = Shards::new();
+        for n in 0..20_000 {
+            map.insert(Number(n));
+        }
+        let mut copy = map.clone();
+        assert_eq!(copy.remove(mix(7), |n| n.0 == 7), Some(Number(7)));
+        copy.insert(Number(50_000));
+        assert_eq!((map.len(), copy.len()), (20_000, 20_000));
+        assert!(map.find(mix(7), |n| n.0 == 7).is_some());
+        assert!(copy.find(mix(7), |n| n.0 == 7).is_none());
+        assert!(copy.find(mix(50_000), |n| n.0 == 50_000).is_some());
+        let shared = map
+            .shards
+            .iter()
+            .zip(&copy.shards)
+            .filter(|(a, b)| Arc::ptr_eq(a, b))
+            .count();
+        assert!(shared >= SHARDS - 2, "{shared}");
+        assert_eq!(map.iter().count(), 20_000);
+    }
+}

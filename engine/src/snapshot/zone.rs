@@ -1,0 +1,92 @@
+//! Zones in a snapshot.
+
+use crate::hash::mix;
+use crate::model::{DomainName, Soa, Zone, ZoneId};
+use crate::snapshot::shards::Entry;
+use std::sync::Arc;
+
+/// TTL and negative TTL of the SOA of a service that lies outside every zone, seconds.
+const SYNTHETIC_TTL: u32 = 60;
+
+/// A zone: the authority in whose name answers are given.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CompiledZone {
+    /// Id; a synthetic zone has none.
+    pub id: Option<ZoneId>,
+    /// The apex.
+    pub name: DomainName,
+    /// The apex in lower-case wire form.
+    pub wire: Arc<[u8]>,
+    /// Start of authority.
+    pub soa: Soa,
+    /// Serial of the SOA.
+    pub serial: u32,
+    /// Name servers of the apex; empty in a synthetic zone.
+    pub name_servers: Vec<DomainName>,
+    /// TTL of the NS set, seconds.
+    pub ns_ttl: u32,
+    /// Made up for a service outside every zone, so that the service works before anyone makes a zone: the apex is
+    /// the service's own name, or for a wildcard the name above the `*`.
+    pub synthetic: bool,
+}
+
+impl CompiledZone {
+    pub(crate) fn new(zone: &Zone) -> Self {
+        Self {
+            id: Some(zone.id),
+            name: zone.name.clone(),
+            wire: zone.name.to_wire().into(),
+            soa: zone.soa.clone(),
+            serial: zone.serial,
+            name_servers: zone.name_servers.clone(),
+            ns_ttl: zone.ns_ttl,
+            synthetic: false,
+        }
+    }
+
+    /// The zone of a service outside every zone. `name` is the service's name, or the name above its `*`.
+    pub(crate) fn synthetic(name: DomainName, wire: Arc<[u8]>) -> Self {
+        let soa = Soa {
+            mname: name.clone(),
+            rname: DomainName::parse("rname", &format!("hostmaster.{name}")).unwrap_or_else(|_| name.clone()),
+            refresh: 7200,
+            retry: 900,
+            expire: 1_209_600,
+            minimum: SYNTHETIC_TTL,
+            ttl: SYNTHETIC_TTL,
+        };
+        Self {
+            id: None,
+            name,
+            wire,
+            soa,
+            serial: 1,
+            name_servers: Vec::new(),
+            ns_ttl: SYNTHETIC_TTL,
+            synthetic: true,
+        }
+    }
+
+    /// TTL of the SOA in a negative answer, seconds: the smaller of the SOA's own TTL and MINIMUM (RFC 2308 §3).
+    #[must_use]
+    pub fn negative_ttl(&self) -> u32 {
+        self.soa.ttl.min(self.soa.minimum)
+    }
+}
+
+/// A stored zone by its id.
+#[derive(Debug, Clone)]
+pub(crate) struct ById(pub(crate) Arc<CompiledZone>);
+
+impl ById {
+    pub(crate) fn hash_of(id: ZoneId) -> u64 {
+        let (high, low) = id.0.as_u64_pair();
+        mix(high ^ mix(low))
+    }
+}
+
+impl Entry for ById {
+    fn hash(&self) -> u64 {
+        self.0.id.map_or(0, Self::hash_of)
+    }
+}
