@@ -4,6 +4,13 @@
 //! [`chain`] and its [`trace`]. There is no clock, randomness, file or socket in here: they come in as values.
 
 #![forbid(unsafe_code)]
+// No input may stop the daemon.
+#![deny(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing
+)]
 
 pub mod chain;
 pub mod decision;

@@ -88,7 +88,7 @@ impl<'a> Client<'a> {
         if let Some(known) = self.country {
             return known;
         }
-        let found = self.locate(|geo, ip| geo.country(ip));
+        let found = self.locate(Geo::country);
         self.country = Some(found);
         found
     }
@@ -98,14 +98,14 @@ impl<'a> Client<'a> {
         if let Some(known) = self.asn {
             return known;
         }
-        let found = self.locate(|geo, ip| geo.asn(ip)).filter(|info| info.number > 0);
+        let found = self.locate(Geo::asn).filter(|info| info.number > 0);
         self.asn = Some(found);
         found
     }
 
     /// Asks a database about the effective client. A private subnet that it does not know gives way to the transport
     /// source, which a public database may know.
-    fn locate<T>(&mut self, ask: impl Fn(&'a dyn Geo, IpAddr) -> Located<T>) -> Option<T> {
+    fn locate<T>(&mut self, ask: impl Fn(&(dyn Geo + 'a), IpAddr) -> Located<T>) -> Option<T> {
         let Some(subnet) = self.subnet else {
             let found = ask(self.geo, self.source).value;
             self.blind |= found.is_none() && is_private(self.source);

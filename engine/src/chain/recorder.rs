@@ -161,7 +161,7 @@ fn notes(service: &CompiledService, outcome: Outcome, proposed: bool, blind: boo
     match outcome {
         Outcome::Answered => {}
         Outcome::Fallback => {
-            notes.push("no member is a candidate: the service's fallback answers".to_owned())
+            notes.push("no member is a candidate: the service's fallback answers".to_owned());
         }
         Outcome::NoCandidate => notes.push("no member is a candidate, and there is no fallback".to_owned()),
         Outcome::BelowMinHealthy => {
@@ -170,7 +170,7 @@ fn notes(service: &CompiledService, outcome: Outcome, proposed: bool, blind: boo
             );
         }
         Outcome::NoSuchFamily => {
-            notes.push("the pool has no enabled member of this address family".to_owned())
+            notes.push("the pool has no enabled member of this address family".to_owned());
         }
     }
     if blind {

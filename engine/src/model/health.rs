@@ -275,7 +275,7 @@ impl HealthCheckDraft {
 
     fn http(&self, tls: bool, errors: &mut Vec<ValidationError>) -> HttpCheck {
         let mut invalid = |field: &str, message: String| {
-            errors.push(ValidationError::new(field, ErrorCode::Invalid, message))
+            errors.push(ValidationError::new(field, ErrorCode::Invalid, message));
         };
         let path = self
             .path

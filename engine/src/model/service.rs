@@ -291,18 +291,17 @@ impl Routing {
         let mut warnings = Vec::new();
         let end = steps
             .iter()
-            .position(|s| s.info().class == FilterClass::Selecting);
+            .enumerate()
+            .find(|(_, s)| s.info().class == FilterClass::Selecting);
         for (index, step) in steps.iter().enumerate() {
             let field = format!("filterChain[{index}]");
-            if let Some(end) = end.filter(|end| index > *end) {
-                let by = &steps[end];
+            if let Some((_, by)) = end.filter(|(end, _)| index > *end) {
                 warnings.push(Warning {
                     field,
                     message: format!("`{step}` never runs: `{by}` before it ends the chain"),
                 });
-            } else if let Some(end) = end.filter(|_| step.info().order_only) {
+            } else if let Some((_, by)) = end.filter(|_| step.info().order_only) {
                 // An order survives until a selecting step that looks at it, or a step that reads it on the way.
-                let by = &steps[end];
                 let ignores_order = !matches!(by, FilterStep::Builtin(FilterName::Failover));
                 if ignores_order {
                     warnings.push(Warning {

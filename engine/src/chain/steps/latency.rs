@@ -57,7 +57,7 @@ fn median(times: &mut [u64]) -> u64 {
     if times.is_empty() {
         return 0;
     }
-    let even = times.len() % 2 == 0;
+    let even = times.len().is_multiple_of(2);
     let (below, upper, _) = times.select_nth_unstable(middle);
     let upper = *upper;
     match below.iter().max() {
