@@ -1,10 +1,14 @@
 //! Builds, checks, tests and runs the workspace: `cargo xtask <command>`. Plain Rust, so that a newcomer needs nothing
 //! beside the compiler.
 
+mod browser;
 mod check;
+mod package;
 mod process;
 mod server;
 mod site;
+mod test;
+mod tools;
 mod workspace;
 
 use std::ffi::OsString;
@@ -44,6 +48,16 @@ enum Task {
     },
     /// Checks the layout: edges between crates, file sizes, comments, links
     Check,
+    /// Runs all tests, and installs what they need
+    Test(test::Selection),
+    /// Builds the Debian package
+    Deb {
+        /// Then installs, starts and removes it
+        #[arg(long)]
+        trial: bool,
+    },
+    /// Takes a picture of every page of the console into end2end/screenshots
+    Screenshots,
 }
 
 fn main() -> ExitCode {
@@ -65,5 +79,19 @@ fn run(task: Task) -> Result<()> {
         Task::Build => server::build(&workspace).map(drop),
         Task::Demo { release, args } => server::demo(&workspace, release, &args),
         Task::Check => check::run(&workspace),
+        Task::Test(selection) => test::run(&workspace, &selection),
+        Task::Deb { trial } => {
+            let package = package::build(&workspace)?;
+            if trial {
+                package::trial(&workspace, &package)
+            } else {
+                Ok(())
+            }
+        }
+        Task::Screenshots => {
+            site::build(&workspace, Flavour::Dev)?;
+            server::compile(&workspace, false)?;
+            browser::screenshots(&workspace)
+        }
     }
 }

@@ -14,10 +14,16 @@ pub fn run(stem: &str, wasm: Vec<u8>) -> Result<(Vec<u8>, Vec<u8>)> {
         .omit_default_module_path(true)
         .generate_output()?;
     // Every crate that uses wasm-bindgen has an entry; it counts only with a script in it.
-    let with_scripts = output.snippets().iter().filter(|(_, scripts)| !scripts.is_empty()).map(|(name, _)| name);
+    let with_scripts = output
+        .snippets()
+        .iter()
+        .filter(|(_, scripts)| !scripts.is_empty())
+        .map(|(name, _)| name);
     let foreign: Vec<_> = with_scripts.chain(output.local_modules().keys()).collect();
     if !foreign.is_empty() {
-        bail!("dependencies bring JavaScript files of their own, which the site has no place for: {foreign:?}");
+        bail!(
+            "dependencies bring JavaScript files of their own, which the site has no place for: {foreign:?}"
+        );
     }
     let js = output.js().as_bytes().to_vec();
     let wasm = output.wasm_mut().emit_wasm();

@@ -14,10 +14,10 @@ use std::{fs, io};
 
 use anyhow::{Context as _, Result, bail};
 
-use crate::process;
 use crate::workspace::Workspace;
+use crate::{process, tools};
 use assets::{Asset, Bundle};
-pub use compress::Effort;
+use compress::Effort;
 
 /// Stem of the bundle's file names.
 const STEM: &str = "gslb";
@@ -34,7 +34,8 @@ pub enum Flavour {
 }
 
 impl Flavour {
-    fn profile(self) -> &'static str {
+    /// Cargo's profile for the WASM.
+    pub fn profile(self) -> &'static str {
         match self {
             Self::Dev => "wasm-dev",
             Self::Release => "wasm-release",
@@ -93,6 +94,7 @@ pub fn wasm_brotli_size(workspace: &Workspace) -> Result<u64> {
 
 /// Runs cargo for the browser's target and gives the file that it made.
 fn compile(workspace: &Workspace, flavour: Flavour) -> Result<PathBuf> {
+    tools::wasm_target(&workspace.root)?;
     let profile = flavour.profile();
     process::run(&mut process::cargo(
         &workspace.root,
@@ -102,14 +104,14 @@ fn compile(workspace: &Workspace, flavour: Flavour) -> Result<PathBuf> {
             "gslb-frontend",
             "--lib",
             "--target",
-            "wasm32-unknown-unknown",
+            tools::WASM,
             "--profile",
             profile,
         ],
     ))?;
     Ok(workspace
         .target
-        .join("wasm32-unknown-unknown")
+        .join(tools::WASM)
         .join(profile)
         .join("gslb_frontend.wasm"))
 }

@@ -1,0 +1,129 @@
+//! The stages themselves. Each builds what it needs, so that it can be run alone; what an earlier stage built is
+//! taken as it is.
+
+use std::ffi::OsStr;
+
+use anyhow::Result;
+use walkdir::WalkDir;
+
+use crate::site::{self, Flavour};
+use crate::workspace::Workspace;
+use crate::{browser, check, package, process, server, tools};
+
+pub fn fmt(workspace: &Workspace) -> Result<()> {
+    cargo(workspace, &["fmt", "--all", "--check"])
+}
+
+pub fn layout(workspace: &Workspace) -> Result<()> {
+    check::run(workspace)
+}
+
+pub fn clippy(workspace: &Workspace) -> Result<()> {
+    cargo(
+        workspace,
+        &["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"],
+    )
+}
+
+pub fn wasm(workspace: &Workspace) -> Result<()> {
+    tools::wasm_target(&workspace.root)?;
+    // The profile of the site, so that the macros built here serve there too.
+    let target = [
+        "--lib",
+        "--target",
+        tools::WASM,
+        "--profile",
+        Flavour::Dev.profile(),
+    ];
+    let lint = |package: &str| {
+        cargo(
+            workspace,
+            &[
+                &["clippy", "--package", package],
+                &target[..],
+                &["--", "-D", "warnings"],
+            ]
+            .concat(),
+        )
+    };
+    // By itself, since features that others switch on could hide what it needs.
+    lint("gslb-engine")?;
+    lint("gslb-frontend")
+}
+
+pub fn unit(workspace: &Workspace) -> Result<()> {
+    if process::find_program("cargo-nextest").is_some() {
+        cargo(
+            workspace,
+            &[
+                "nextest",
+                "run",
+                "--workspace",
+                "--no-fail-fast",
+                "--status-level",
+                "fail",
+            ],
+        )
+    } else {
+        cargo(
+            workspace,
+            &["test", "--workspace", "--bins", "--tests", "--no-fail-fast"],
+        )
+    }
+}
+
+/// Runs the examples of those crates that have any: for the others rustdoc would only take time.
+pub fn doc(workspace: &Workspace) -> Result<()> {
+    for (package, folder) in [
+        ("gslb-engine", "engine"),
+        ("gslb-api-types", "api-types"),
+        ("gslb-core", "server/core"),
+        ("gslb-dns", "server/dns"),
+        ("gslb-probe", "server/probe"),
+    ] {
+        if has_examples(workspace, folder)? {
+            cargo(workspace, &["test", "--doc", "--package", package])?;
+        }
+    }
+    Ok(())
+}
+
+fn has_examples(workspace: &Workspace, folder: &str) -> Result<bool> {
+    let is_fence = |line: &str| {
+        let line = line.trim_start();
+        let text = line.strip_prefix("///").or_else(|| line.strip_prefix("//!"));
+        text.is_some_and(|text| matches!(text.trim(), "```" | "```rust" | "```no_run" | "```should_panic"))
+    };
+    for entry in WalkDir::new(workspace.root.join(folder).join("src")) {
+        let entry = entry?;
+        let is_source = entry.path().extension() == Some(OsStr::new("rs"));
+        if is_source && std::fs::read_to_string(entry.path())?.lines().any(is_fence) {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+pub fn site(workspace: &Workspace) -> Result<()> {
+    site::build(workspace, Flavour::Dev)
+}
+
+pub fn e2e(workspace: &Workspace) -> Result<()> {
+    site::build(workspace, Flavour::Dev)?;
+    // With the features of the unit tests, so that no dependency is built a second time.
+    cargo(workspace, &["build", "--workspace", "--bins", "--tests"])?;
+    browser::test(workspace)
+}
+
+pub fn release(workspace: &Workspace) -> Result<()> {
+    server::build(workspace).map(drop)
+}
+
+pub fn deb(workspace: &Workspace) -> Result<()> {
+    let package = package::build(workspace)?;
+    package::trial(workspace, &package)
+}
+
+fn cargo(workspace: &Workspace, args: &[&str]) -> Result<()> {
+    process::run(&mut process::cargo(&workspace.root, args))
+}
