@@ -1,1 +1,33 @@
-//! Placeholder.
+//! DNS on the wire: listeners over UDP and TCP, the wire format, and the answers that the routing engine decides.
+//!
+//! A message goes `udp` or `tcp` → [`bridge`] → [`wire`] (parse) → [`decide`] → [`encode`]. Everything between the
+//! transports is synchronous and needs no lock: the snapshot is immutable and loaded once for a batch. Sockets, the wall
+//! clock and entropy are touched here and come to the engine as values.
+
+#![deny(unsafe_code)]
+#![cfg_attr(
+    not(test),
+    deny(
+        clippy::unwrap_used,
+        clippy::expect_used,
+        clippy::panic,
+        clippy::indexing_slicing
+    )
+)]
+
+mod bind;
+mod bridge;
+mod decide;
+mod encode;
+mod error;
+mod server;
+mod settings;
+mod stats;
+mod tcp;
+mod udp;
+mod wire;
+
+pub use error::DnsError;
+pub use server::DnsServer;
+pub use settings::{DnsSettings, TcpLimits};
+pub use stats::{DnsCounts, DnsStats, LATENCY_BOUNDS, QTYPES, RCODES, Transport};

@@ -1,0 +1,198 @@
+//! From the octets of a message to the octets of its reply, whatever transport they travel on.
+
+use crate::decide::{Asker, decide};
+use crate::encode::{encode, udp_limit};
+use crate::stats::{DnsStats, Slot, Transport};
+use crate::wire::{ErrorReply, Query, Rejection, ReplyEdns, parse, rcode};
+use gslb_engine::chain::Scratch;
+use gslb_engine::snapshot::{Snapshot, SnapshotCell};
+use std::net::SocketAddr;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+/// Bridges that are kept for the connections' next queries.
+const KEPT: usize = 16;
+
+/// Unix time, seconds.
+pub(crate) fn unix_now() -> u64 {
+    SystemTime::now()
+        .duration_since(UNIX_EPOCH)
+        .map_or(0, |since| since.as_secs())
+}
+
+/// What all transports share.
+#[derive(Debug)]
+pub(crate) struct Context {
+    pub(crate) cell: Arc<SnapshotCell>,
+    pub(crate) stats: Arc<DnsStats>,
+    nsid: Option<Arc<[u8]>>,
+    idle: Mutex<Vec<Bridge>>,
+}
+
+impl Context {
+    pub(crate) fn new(cell: Arc<SnapshotCell>, stats: Arc<DnsStats>, nsid: Option<Vec<u8>>) -> Self {
+        Self {
+            cell,
+            stats,
+            nsid: nsid.map(Arc::from),
+            idle: Mutex::default(),
+        }
+    }
+
+    /// A bridge for some queries of one connection: connections are many, and its memory is not small.
+    pub(crate) fn lend(&self, transport: Transport) -> Bridge {
+        let kept = self.idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        let mut bridge = kept.unwrap_or_else(|| Bridge::new(self, transport));
+        bridge.transport = transport;
+        bridge
+    }
+
+    pub(crate) fn give_back(&self, bridge: Bridge) {
+        let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
+        if idle.len() < KEPT {
+            idle.push(bridge);
+        }
+    }
+}
+
+/// Answers messages, one at a time, with memory that it reuses.
+#[derive(Debug)]
+pub(crate) struct Bridge {
+    stats: Arc<DnsStats>,
+    nsid: Option<Arc<[u8]>>,
+    transport: Transport,
+    scratch: Scratch,
+    random: fastrand::Rng,
+}
+
+impl Bridge {
+    pub(crate) fn new(context: &Context, transport: Transport) -> Self {
+        Self {
+            stats: Arc::clone(&context.stats),
+            nsid: context.nsid.clone(),
+            transport,
+            scratch: Scratch::new(),
+            random: fastrand::Rng::new(),
+        }
+    }
+
+    /// Writes the reply to a message over `out`; it stays empty when there is none to give.
+    pub(crate) fn answer(
+        &mut self,
+        slot: &Slot,
+        snapshot: &Snapshot,
+        now: u64,
+        message: &[u8],
+        peer: SocketAddr,
+        out: &mut Vec<u8>,
+    ) {
+        out.clear();
+        let query = match parse(message) {
+            Ok(query) => query,
+            Err(rejection) => return self.reject(slot, rejection, out),
+        };
+        slot.question(query.qtype);
+        // A defect in the code below must cost one query, not a thread.
+        let result = catch_unwind(AssertUnwindSafe(|| {
+            self.reply(slot, snapshot, now, &query, peer, out)
+        }));
+        match result {
+            Ok(Some(rcode)) => slot.response(self.transport, rcode),
+            Ok(None) => self.fail(slot, &query, out),
+            Err(_) => {
+                slot.panicked();
+                self.scratch = Scratch::new();
+                self.fail(slot, &query, out);
+            }
+        }
+    }
+
+    /// Answers a message that was cut because it is longer than the payload that is advertised.
+    pub(crate) fn refuse(&self, slot: &Slot, message: &[u8], out: &mut Vec<u8>) {
+        out.clear();
+        match parse(message) {
+            Ok(query) => self.reject(slot, Rejection::Answer(query.error(rcode::FORMERR)), out),
+            Err(rejection) => self.reject(slot, rejection, out),
+        }
+    }
+
+    fn reject(&self, slot: &Slot, rejection: Rejection<'_>, out: &mut Vec<u8>) {
+        match rejection {
+            Rejection::Drop => slot.dropped(),
+            Rejection::Answer(error) => {
+                error.write(out);
+                slot.response(self.transport, error.rcode);
+            }
+        }
+    }
+
+    fn fail(&self, slot: &Slot, query: &Query<'_>, out: &mut Vec<u8>) {
+        self.reject(slot, Rejection::Answer(query.error(rcode::SERVFAIL)), out);
+    }
+
+    /// Decides and encodes. Returns the response code, `None` if the reply could not be encoded.
+    fn reply(
+        &mut self,
+        slot: &Slot,
+        snapshot: &Snapshot,
+        now: u64,
+        query: &Query<'_>,
+        peer: SocketAddr,
+        out: &mut Vec<u8>,
+    ) -> Option<u16> {
+        let asker = Asker {
+            source: peer.ip().to_canonical(),
+            now,
+            entropy: self.random.u64(..),
+        };
+        let plan = decide(snapshot, query, asker, &mut self.scratch);
+        if plan.blind && self.stats.private_client(now) {
+            let ecs = query
+                .edns
+                .is_some_and(|edns| edns.subnet.is_some_and(|s| s.subnet.source > 0));
+            tracing::warn!(
+                ecs,
+                source = %asker.source,
+                "a private client address is in no geo database: geo steering is blind for this query"
+            );
+        }
+        let edns = query.edns.map(|edns| ReplyEdns {
+            dnssec_ok: edns.dnssec_ok,
+            subnet: edns
+                .subnet
+                .map(|subnet| (subnet, plan.scope.min(subnet.subnet.source))),
+            ede: plan.ede,
+            nsid: self.nsid.as_deref().filter(|_| edns.nsid),
+        });
+        let limit = match self.transport {
+            Transport::Udp => udp_limit(query),
+            Transport::Tcp => u16::MAX,
+        };
+        match encode(query, &plan, self.scratch.answers(), edns.as_ref(), limit, out) {
+            Ok(truncated) => {
+                if truncated {
+                    slot.truncated();
+                }
+                Some(plan.rcode)
+            }
+            Err(error) => {
+                tracing::error!(%error, "a DNS reply could not be encoded");
+                None
+            }
+        }
+    }
+}
+
+impl<'p> Query<'p> {
+    /// The reply that is only a response code.
+    fn error(&self, rcode: u16) -> ErrorReply<'p> {
+        ErrorReply {
+            id: self.id,
+            flags: self.flags,
+            rcode,
+            question: self.question,
+            edns: self.edns.is_some(),
+        }
+    }
+}

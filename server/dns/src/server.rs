@@ -1,0 +1,109 @@
+//! Start and stop.
+
+use crate::bind::Bound;
+use crate::bridge::Context;
+use crate::error::DnsError;
+use crate::settings::DnsSettings;
+use crate::stats::{DnsStats, Transport};
+use crate::tcp::TcpService;
+use crate::udp::UdpThread;
+use gslb_engine::snapshot::SnapshotCell;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// A running DNS server. Dropping it stops it without waiting; [`shutdown`](Self::shutdown) waits.
+#[derive(Debug)]
+pub struct DnsServer {
+    addresses: Vec<SocketAddr>,
+    udp: Vec<UdpThread>,
+    tcp: TcpService,
+}
+
+impl DnsServer {
+    /// Binds all addresses and begins to answer from the snapshot in `cell`, whichever is there when a query comes.
+    /// Must be called inside a tokio runtime, on which TCP is served.
+    ///
+    /// # Errors
+    /// Says which address could not be listened on and why; nothing is left running then.
+    pub fn start(
+        settings: DnsSettings,
+        cell: Arc<SnapshotCell>,
+        stats: Arc<DnsStats>,
+    ) -> Result<Self, DnsError> {
+        let DnsSettings {
+            listen,
+            udp_threads,
+            nsid,
+            tcp,
+        } = settings;
+        if listen.is_empty() {
+            return Err(DnsError::NoAddress);
+        }
+        if let Some(length) = nsid
+            .as_ref()
+            .map(Vec::len)
+            .filter(|length| *length > DnsSettings::MAX_NSID)
+        {
+            return Err(DnsError::NsidTooLong(length));
+        }
+        let threads = match udp_threads {
+            0 => std::thread::available_parallelism().map_or(1, usize::from),
+            some => some,
+        };
+        // Everything is bound before anything is answered: a server that cannot start has said nothing.
+        let bound: Vec<Bound> = listen
+            .iter()
+            .map(|address| Bound::new(*address, threads))
+            .collect::<Result<_, _>>()?;
+        let context = Arc::new(Context::new(cell, stats, nsid));
+        let mut server = Self {
+            addresses: Vec::new(),
+            udp: Vec::new(),
+            tcp: TcpService::new(&context, &tcp),
+        };
+        for Bound { address, udp, tcp } in bound {
+            for (number, socket) in udp.into_iter().enumerate() {
+                let name = format!("dns-udp-{}-{number}", server.addresses.len());
+                let thread =
+                    UdpThread::start(name, socket, Arc::clone(&context)).map_err(DnsError::Thread)?;
+                server.udp.push(thread);
+            }
+            server
+                .tcp
+                .listen(tcp)
+                .map_err(|e| DnsError::listen(address, Transport::Tcp, e))?;
+            server.addresses.push(address);
+        }
+        Ok(server)
+    }
+
+    /// The addresses listened on, with their real ports, in the order of the settings.
+    #[must_use]
+    pub fn local_addrs(&self) -> &[SocketAddr] {
+        &self.addresses
+    }
+
+    /// Stops: takes nothing new, answers what has arrived, and waits until all is done. TCP connections that need longer
+    /// than `grace` are closed.
+    pub async fn shutdown(mut self, grace: Duration) {
+        self.stop();
+        let threads = std::mem::take(&mut self.udp);
+        let joined = tokio::task::spawn_blocking(move || threads.into_iter().for_each(UdpThread::join));
+        self.tcp.drain(grace).await;
+        if joined.await.is_err() {
+            tracing::error!("waiting for the DNS threads failed");
+        }
+    }
+
+    fn stop(&self) {
+        self.tcp.stop();
+        self.udp.iter().for_each(UdpThread::stop);
+    }
+}
+
+impl Drop for DnsServer {
+    fn drop(&mut self) {
+        self.stop();
+    }
+}

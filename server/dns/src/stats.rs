@@ -1,0 +1,327 @@
+//! Counters of the DNS server: slots of atomics that threads write alone and a scrape sums up.
+//!
+//! A UDP thread counts in a slot of its own, so that no cache line is shared on the way of a query; TCP connections share
+//! one. Slots live as long as the [`DnsStats`], also through a restart of the listeners: counters never go back.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+/// How a query came.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Transport {
+    /// Datagrams.
+    Udp = 0,
+    /// Streams (RFC 7766).
+    Tcp = 1,
+}
+
+impl Transport {
+    /// Every transport.
+    pub const ALL: [Self; 2] = [Self::Udp, Self::Tcp];
+
+    /// Label in metrics.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Udp => "udp",
+            Self::Tcp => "tcp",
+        }
+    }
+}
+
+/// Response codes that are counted apart.
+pub const RCODES: [&str; 8] = [
+    "NOERROR", "FORMERR", "SERVFAIL", "NXDOMAIN", "NOTIMP", "REFUSED", "BADVERS", "OTHER",
+];
+
+/// Query types that are counted apart, as far as the question could be read.
+pub const QTYPES: [&str; 12] = [
+    "A", "AAAA", "SOA", "NS", "CNAME", "MX", "TXT", "PTR", "SRV", "HTTPS", "ANY", "OTHER",
+];
+
+/// Upper bounds of the latency buckets, nanoseconds; one more bucket takes the rest.
+pub const LATENCY_BOUNDS: [u64; 12] = [
+    5_000,
+    10_000,
+    25_000,
+    50_000,
+    100_000,
+    250_000,
+    500_000,
+    1_000_000,
+    2_500_000,
+    5_000_000,
+    25_000_000,
+    100_000_000,
+];
+
+const fn rcode_index(rcode: u16) -> usize {
+    match rcode {
+        0..=5 => rcode as usize,
+        16 => 6,
+        _ => 7,
+    }
+}
+
+const fn qtype_index(qtype: u16) -> usize {
+    match qtype {
+        1 => 0,
+        28 => 1,
+        6 => 2,
+        2 => 3,
+        5 => 4,
+        15 => 5,
+        16 => 6,
+        12 => 7,
+        33 => 8,
+        65 => 9,
+        255 => 10,
+        _ => 11,
+    }
+}
+
+type Counter = AtomicU64;
+
+fn add(counter: Option<&Counter>, by: u64) {
+    if let Some(counter) = counter {
+        counter.fetch_add(by, Ordering::Relaxed);
+    }
+}
+
+/// Counters of one thread.
+#[derive(Debug, Default)]
+pub(crate) struct Slot {
+    responses: [[Counter; RCODES.len()]; Transport::ALL.len()],
+    qtypes: [Counter; QTYPES.len()],
+    latency: [Counter; LATENCY_BOUNDS.len() + 1],
+    latency_ns: Counter,
+    dropped: Counter,
+    truncated: Counter,
+    panics: Counter,
+    send_errors: Counter,
+}
+
+impl Slot {
+    pub(crate) fn response(&self, transport: Transport, rcode: u16) {
+        add(
+            self.responses
+                .get(transport as usize)
+                .and_then(|row| row.get(rcode_index(rcode))),
+            1,
+        );
+    }
+
+    pub(crate) fn question(&self, qtype: u16) {
+        add(self.qtypes.get(qtype_index(qtype)), 1);
+    }
+
+    /// Counts `queries` that took `time` each: a batch is measured as a whole.
+    pub(crate) fn latency(&self, queries: u64, time: Duration) {
+        let ns = u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
+        let bucket = LATENCY_BOUNDS.partition_point(|bound| *bound < ns);
+        add(self.latency.get(bucket), queries);
+        add(Some(&self.latency_ns), ns.saturating_mul(queries));
+    }
+
+    pub(crate) fn dropped(&self) {
+        add(Some(&self.dropped), 1);
+    }
+
+    pub(crate) fn truncated(&self) {
+        add(Some(&self.truncated), 1);
+    }
+
+    pub(crate) fn panicked(&self) {
+        add(Some(&self.panics), 1);
+    }
+
+    pub(crate) fn send_errors(&self, replies: usize) {
+        add(
+            Some(&self.send_errors),
+            u64::try_from(replies).unwrap_or(u64::MAX),
+        );
+    }
+}
+
+/// All counters of the DNS server. Shared by the server that counts and the exporter that reads.
+#[derive(Debug, Default)]
+pub struct DnsStats {
+    slots: Mutex<Vec<Arc<Slot>>>,
+    tcp_accepted: Counter,
+    tcp_refused: Counter,
+    tcp_open: Counter,
+    private_client_ip: Counter,
+    /// Unix time of the last warning about a client that no database can place.
+    warned: AtomicU64,
+}
+
+impl DnsStats {
+    /// All counters at zero.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// A new slot, for a thread.
+    pub(crate) fn slot(&self) -> Arc<Slot> {
+        let slot = Arc::new(Slot::default());
+        self.slots
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .push(Arc::clone(&slot));
+        slot
+    }
+
+    pub(crate) fn tcp_opened(&self) {
+        add(Some(&self.tcp_accepted), 1);
+        add(Some(&self.tcp_open), 1);
+    }
+
+    pub(crate) fn tcp_closed(&self) {
+        self.tcp_open.fetch_sub(1, Ordering::Relaxed);
+    }
+
+    pub(crate) fn tcp_refused(&self) {
+        add(Some(&self.tcp_refused), 1);
+    }
+
+    /// Counts a query whose private client no database could place; `true` at most once a minute: then it is logged.
+    pub(crate) fn private_client(&self, now: u64) -> bool {
+        add(Some(&self.private_client_ip), 1);
+        let last = self.warned.load(Ordering::Relaxed);
+        // A clock set back is taken for a new minute: better one line too many than silence for as long.
+        let due = last == 0 || now.abs_diff(last) >= 60;
+        due && self
+            .warned
+            .compare_exchange(last, now, Ordering::Relaxed, Ordering::Relaxed)
+            .is_ok()
+    }
+
+    /// The sums of this moment.
+    #[must_use]
+    pub fn snapshot(&self) -> DnsCounts {
+        let load = |counter: &Counter| counter.load(Ordering::Relaxed);
+        let mut counts = DnsCounts {
+            tcp_accepted: load(&self.tcp_accepted),
+            tcp_refused: load(&self.tcp_refused),
+            tcp_open: load(&self.tcp_open),
+            private_client_ip: load(&self.private_client_ip),
+            ..DnsCounts::default()
+        };
+        let sum = |to: &mut [u64], from: &[Counter]| {
+            to.iter_mut().zip(from).for_each(|(to, from)| *to += load(from));
+        };
+        for slot in self.slots.lock().unwrap_or_else(PoisonError::into_inner).iter() {
+            for (to, from) in counts.responses.iter_mut().zip(&slot.responses) {
+                sum(to, from);
+            }
+            sum(&mut counts.qtypes, &slot.qtypes);
+            sum(&mut counts.latency, &slot.latency);
+            counts.latency_ns += load(&slot.latency_ns);
+            counts.dropped += load(&slot.dropped);
+            counts.truncated += load(&slot.truncated);
+            counts.panics += load(&slot.panics);
+            counts.send_errors += load(&slot.send_errors);
+        }
+        counts
+    }
+}
+
+/// Values of all counters at one moment. Counted since the [`DnsStats`] was made.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct DnsCounts {
+    /// Replies by [`Transport`] and response code ([`RCODES`]).
+    pub responses: [[u64; RCODES.len()]; Transport::ALL.len()],
+    /// Queries by type ([`QTYPES`]); messages whose question could not be read are in none.
+    pub qtypes: [u64; QTYPES.len()],
+    /// Replies by the time from receiving a batch to sending it ([`LATENCY_BOUNDS`], not cumulated).
+    pub latency: [u64; LATENCY_BOUNDS.len() + 1],
+    /// Sum of those times, nanoseconds.
+    pub latency_ns: u64,
+    /// Messages without a reply: no DNS, or themselves responses.
+    pub dropped: u64,
+    /// Replies with TC.
+    pub truncated: u64,
+    /// Queries that panicked and got SERVFAIL. Anything but 0 is a defect.
+    pub panics: u64,
+    /// Replies over UDP that the kernel would not send.
+    pub send_errors: u64,
+    /// TCP connections accepted.
+    pub tcp_accepted: u64,
+    /// TCP connections closed at once because of a limit.
+    pub tcp_refused: u64,
+    /// TCP connections open now.
+    pub tcp_open: u64,
+    /// Queries from private clients for which geo steering was blind.
+    pub private_client_ip: u64,
+}
+
+impl DnsCounts {
+    /// Replies with a response code over both transports, by its name in [`RCODES`].
+    #[must_use]
+    pub fn responses_of(&self, rcode: &str) -> u64 {
+        let at = RCODES.iter().position(|name| *name == rcode);
+        self.responses.iter().filter_map(|row| row.get(at?)).sum()
+    }
+
+    /// Replies that the latency buckets hold.
+    #[must_use]
+    pub fn latency_count(&self) -> u64 {
+        self.latency.iter().sum()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn slots_are_summed() {
+        let stats = DnsStats::new();
+        let (one, two) = (stats.slot(), stats.slot());
+        one.response(Transport::Udp, 0);
+        two.response(Transport::Tcp, 0);
+        two.response(Transport::Tcp, 16);
+        two.response(Transport::Tcp, 4000);
+        one.question(28);
+        two.question(4711);
+        let counts = stats.snapshot();
+        assert_eq!(counts.responses_of("NOERROR"), 2);
+        assert_eq!(counts.responses_of("BADVERS"), 1);
+        assert_eq!(counts.responses_of("OTHER"), 1);
+        assert_eq!(counts.responses_of("no such code"), 0);
+        assert_eq!(counts.qtypes[1], 1);
+        assert_eq!(counts.qtypes[11], 1);
+    }
+
+    #[test]
+    fn latency_falls_into_its_bucket() {
+        let stats = DnsStats::new();
+        let slot = stats.slot();
+        slot.latency(3, Duration::from_nanos(5_000));
+        slot.latency(1, Duration::from_nanos(5_001));
+        slot.latency(1, Duration::from_secs(9));
+        let counts = stats.snapshot();
+        assert_eq!(
+            (
+                counts.latency[0],
+                counts.latency[1],
+                counts.latency[LATENCY_BOUNDS.len()]
+            ),
+            (3, 1, 1)
+        );
+        assert_eq!(counts.latency_count(), 5);
+        assert_eq!(counts.latency_ns, 20_001 + 9_000_000_000);
+    }
+
+    #[test]
+    fn the_private_client_warning_comes_once_a_minute() {
+        let stats = DnsStats::new();
+        let warned: Vec<_> = [100, 101, 159, 160, 161]
+            .map(|now| stats.private_client(now))
+            .into();
+        assert_eq!(warned, [true, false, false, true, false]);
+        assert_eq!(stats.snapshot().private_client_ip, 5);
+    }
+}

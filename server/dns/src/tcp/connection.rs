@@ -1,0 +1,140 @@
+//! One connection: messages with a length in front (RFC 1035 §4.2.2), pipelined (RFC 7766 §6.2.1.1).
+//!
+//! Queries are answered as they are read, and no answer waits for anything but the processor, so that one task can
+//! serve them one by one. Answers collect in a buffer while whole queries are there: a pipeline of a hundred queries is
+//! one write.
+
+use super::TcpService;
+use crate::bridge::{Bridge, unix_now};
+use crate::stats::Transport;
+use std::io;
+use std::net::SocketAddr;
+use std::time::Instant;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
+use tokio::time::{timeout, timeout_at};
+
+/// Octets read at a time.
+const CHUNK: usize = 4096;
+/// Octets of answers after which they are written, before more queries are answered: a client that does not read gets no
+/// more work done for it.
+const OUTPUT: usize = 64 * 1024;
+
+impl TcpService {
+    /// Serves a connection until the client closes it, it idles too long, or the server stops.
+    pub(super) async fn serve(&self, mut stream: TcpStream, peer: SocketAddr) {
+        // Errors of one connection are the client's affair: it has gone away.
+        let _ = self.converse(&mut stream, peer).await;
+        let _ = stream.shutdown().await;
+    }
+
+    async fn converse(&self, stream: &mut TcpStream, peer: SocketAddr) -> io::Result<()> {
+        let mut input = Vec::with_capacity(CHUNK);
+        let mut output = Vec::new();
+        // A whole query moves the deadline, single octets do not: slow senders cannot hold a connection open.
+        let mut deadline = tokio::time::Instant::now() + self.idle;
+        loop {
+            input.reserve(CHUNK);
+            let read = tokio::select! {
+                biased;
+                () = self.stop.cancelled() => return self.finish(stream, peer, &mut input, &mut output).await,
+                read = timeout_at(deadline, stream.read_buf(&mut input)) => read??,
+            };
+            if self.answer_all(stream, peer, &mut input, &mut output).await? {
+                deadline = tokio::time::Instant::now() + self.idle;
+            }
+            // The client may have closed its side only: its answers are written by now.
+            if read == 0 {
+                return Ok(());
+            }
+        }
+    }
+
+    /// Answers what has arrived before the stop.
+    async fn finish(
+        &self,
+        stream: &mut TcpStream,
+        peer: SocketAddr,
+        input: &mut Vec<u8>,
+        output: &mut Vec<u8>,
+    ) -> io::Result<()> {
+        loop {
+            input.reserve(CHUNK);
+            match stream.try_read_buf(input) {
+                Ok(0) => return Ok(()),
+                Ok(_) => {
+                    self.answer_all(stream, peer, input, output).await?;
+                }
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(()),
+                Err(error) => return Err(error),
+            }
+        }
+    }
+
+    /// Answers all whole messages of `input` and removes them. Returns whether there was an answer.
+    async fn answer_all(
+        &self,
+        stream: &mut TcpStream,
+        peer: SocketAddr,
+        input: &mut Vec<u8>,
+        output: &mut Vec<u8>,
+    ) -> io::Result<bool> {
+        let mut answered = false;
+        let mut done = 0;
+        loop {
+            let begin = Instant::now();
+            let (taken, answers) = self.answer_some(peer, input.get(done..).unwrap_or_default(), output);
+            done += taken;
+            if !output.is_empty() {
+                timeout(self.idle, stream.write_all(output)).await??;
+                output.clear();
+                self.slot.latency(answers, begin.elapsed());
+                answered = true;
+            }
+            if taken == 0 {
+                break;
+            }
+        }
+        input.drain(..done);
+        // One long message must not hold its memory for as long as the connection lives.
+        if input.len() < CHUNK && input.capacity() > 4 * CHUNK {
+            input.shrink_to(CHUNK);
+        }
+        Ok(answered)
+    }
+
+    /// Answers whole messages until the output is full. Returns the octets taken from `input` and the number of answers.
+    fn answer_some(&self, peer: SocketAddr, input: &[u8], output: &mut Vec<u8>) -> (usize, u64) {
+        let mut bridge: Option<Bridge> = None;
+        let mut reply = Vec::new();
+        let (mut taken, mut answers) = (0, 0);
+        let snapshot = self.context.cell.load();
+        let now = unix_now();
+        while let Some((message, length)) = frame(input.get(taken..).unwrap_or_default()) {
+            if output.len() >= OUTPUT {
+                break;
+            }
+            let bridge = bridge.get_or_insert_with(|| self.context.lend(Transport::Tcp));
+            bridge.answer(&self.slot, &snapshot, now, message, peer, &mut reply);
+            if let Ok(size) = u16::try_from(reply.len())
+                && size > 0
+            {
+                output.extend_from_slice(&size.to_be_bytes());
+                output.extend_from_slice(&reply);
+                answers += 1;
+            }
+            taken += length;
+        }
+        if let Some(bridge) = bridge {
+            self.context.give_back(bridge);
+        }
+        (taken, answers)
+    }
+}
+
+/// The first whole message of `input` and the octets it takes with its length.
+fn frame(input: &[u8]) -> Option<(&[u8], usize)> {
+    let (length, rest) = input.split_first_chunk::<2>()?;
+    let length = usize::from(u16::from_be_bytes(*length));
+    Some((rest.get(..length)?, 2 + length))
+}

@@ -1,0 +1,133 @@
+//! UDP: a thread of its own for each socket, which blocks in the kernel until datagrams come, takes all that wait (up to
+//! a batch), answers them, and sends the answers in one call.
+
+mod mmsg;
+
+use crate::bridge::{Bridge, Context, unix_now};
+use crate::stats::{Slot, Transport};
+use mmsg::Batch;
+use socket2::Socket;
+use std::io;
+use std::net::Shutdown;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::{Builder, JoinHandle};
+use std::time::{Duration, Instant};
+
+/// How long a thread sleeps at most before it looks whether it should stop. Only a safety net: [`UdpThread::stop`] wakes
+/// it at once.
+const WAKE: Duration = Duration::from_secs(1);
+/// Pause after an error of the socket that is neither a signal nor a timeout, so that it cannot spin.
+const PAUSE: Duration = Duration::from_millis(10);
+/// Batches that are still answered after a stop: what waits in the queue, even if more keeps coming.
+const LAST_BATCHES: usize = 64;
+
+/// A running thread.
+#[derive(Debug)]
+pub(crate) struct UdpThread {
+    socket: Arc<Socket>,
+    stopping: Arc<AtomicBool>,
+    thread: JoinHandle<()>,
+}
+
+impl UdpThread {
+    /// Starts a thread on a bound socket.
+    ///
+    /// # Errors
+    /// Those of the operating system: socket options, or no more threads.
+    pub(crate) fn start(name: String, socket: Socket, context: Arc<Context>) -> io::Result<Self> {
+        let address = socket.local_addr()?.as_socket();
+        if let Some(address) = address.filter(|address| address.ip().is_unspecified()) {
+            mmsg::want_local_address(&socket, address.is_ipv6())?;
+        }
+        socket.set_read_timeout(Some(WAKE))?;
+        let socket = Arc::new(socket);
+        let stopping = Arc::new(AtomicBool::new(false));
+        let worker = Worker {
+            slot: context.stats.slot(),
+            bridge: Bridge::new(&context, Transport::Udp),
+            context,
+            socket: Arc::clone(&socket),
+            stopping: Arc::clone(&stopping),
+        };
+        let thread = Builder::new().name(name).spawn(move || worker.run())?;
+        Ok(Self {
+            socket,
+            stopping,
+            thread,
+        })
+    }
+
+    /// Tells the thread to answer what waits and end. Does not wait for it.
+    pub(crate) fn stop(&self) {
+        self.stopping.store(true, Ordering::Release);
+        // Wakes the blocked receive. An unconnected socket reports ENOTCONN, and is shut down all the same.
+        let _ = self.socket.shutdown(Shutdown::Read);
+    }
+
+    /// Waits for the end of the thread, after [`stop`](Self::stop).
+    pub(crate) fn join(self) {
+        if self.thread.join().is_err() {
+            tracing::error!("a DNS thread ended by a panic");
+        }
+    }
+}
+
+struct Worker {
+    context: Arc<Context>,
+    bridge: Bridge,
+    slot: Arc<Slot>,
+    socket: Arc<Socket>,
+    stopping: Arc<AtomicBool>,
+}
+
+impl Worker {
+    fn run(mut self) {
+        let mut batch = Batch::new();
+        let mut last_batches = LAST_BATCHES;
+        loop {
+            let stopping = self.stopping.load(Ordering::Acquire);
+            if stopping {
+                if last_batches == 0 {
+                    return;
+                }
+                last_batches -= 1;
+            }
+            match batch.receive(&self.socket, !stopping) {
+                Ok(received) => self.answer(&mut batch, received),
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(_) if stopping => return,
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
+                Err(error) => {
+                    tracing::error!(%error, "receiving DNS datagrams failed");
+                    std::thread::sleep(PAUSE);
+                }
+            }
+        }
+    }
+
+    fn answer(&mut self, batch: &mut Batch, received: usize) {
+        let begin = Instant::now();
+        let now = unix_now();
+        let snapshot = self.context.cell.load();
+        let mut answered = 0;
+        for index in 0..received {
+            let Some((datagram, reply)) = batch.datagram(index) else {
+                continue;
+            };
+            if datagram.oversize {
+                self.bridge.refuse(&self.slot, datagram.payload, reply);
+            } else {
+                self.bridge
+                    .answer(&self.slot, &snapshot, now, datagram.payload, datagram.peer, reply);
+            }
+            answered += u64::from(!reply.is_empty());
+        }
+        drop(snapshot);
+        let refused = batch.send(&self.socket);
+        if refused > 0 {
+            self.slot.send_errors(refused);
+        }
+        self.slot.latency(answered, begin.elapsed());
+    }
+}

@@ -1,0 +1,152 @@
+//! Parts of a reply that are written by hand: replies that are only a response code, and the OPT record.
+
+use super::edns::{OPTION_CLIENT_SUBNET, OPTION_EDE, OPTION_NSID};
+use super::{ClientSubnetOption, MAX_PAYLOAD, code, flag};
+
+/// A reply that consists of a response code: header, question, OPT.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct ErrorReply<'p> {
+    /// Id of the query.
+    pub(crate) id: u16,
+    /// Flags of the query.
+    pub(crate) flags: u16,
+    /// Response code, extended ones included.
+    pub(crate) rcode: u16,
+    /// The question, if it could be read.
+    pub(crate) question: &'p [u8],
+    /// Whether the query had an OPT record.
+    pub(crate) edns: bool,
+}
+
+impl<'p> ErrorReply<'p> {
+    pub(super) const fn new(id: u16, flags: u16, rcode: u16) -> Self {
+        Self {
+            id,
+            flags,
+            rcode,
+            question: &[],
+            edns: false,
+        }
+    }
+
+    /// Writes the message over `out`.
+    pub(crate) fn write(&self, out: &mut Vec<u8>) {
+        // Of the query's flags the opcode and RD come back, nothing else: not AD, CD or Z.
+        let flags = flag::QR | self.flags & (flag::OPCODE | flag::RD) | self.rcode & 0xf;
+        out.clear();
+        for field in [
+            self.id,
+            flags,
+            u16::from(!self.question.is_empty()),
+            0,
+            0,
+            u16::from(self.edns),
+        ] {
+            out.extend_from_slice(&field.to_be_bytes());
+        }
+        out.extend_from_slice(self.question);
+        if self.edns {
+            ReplyEdns::default().write(self.rcode, out);
+        }
+    }
+}
+
+/// Extended DNS errors (RFC 8914). No registered code says what these say, so that all go out as 0, "Other Error", with
+/// a text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Ede {
+    /// No member can answer and there is no fallback.
+    AllMembersDown,
+    /// The fallback answers.
+    FallbackUsed,
+    /// Fewer healthy members than the pool's minimum.
+    BelowMinHealthy,
+    /// The chain needs a licence that is not there: round-robin answers.
+    Unlicensed,
+}
+
+impl Ede {
+    /// INFO-CODE.
+    pub(crate) const INFO_CODE: u16 = 0;
+
+    /// EXTRA-TEXT.
+    pub(crate) const fn text(self) -> &'static str {
+        match self {
+            Self::AllMembersDown => "all members down",
+            Self::FallbackUsed => "fallback used",
+            Self::BelowMinHealthy => "below minHealthy",
+            Self::Unlicensed => "licence fallback: round-robin",
+        }
+    }
+}
+
+/// The OPT record of a reply.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct ReplyEdns<'a> {
+    /// DO of the query (RFC 3225 §3).
+    pub(crate) dnssec_ok: bool,
+    /// The query's client subnet and the scope of the answer.
+    pub(crate) subnet: Option<(ClientSubnetOption, u8)>,
+    /// Extended errors.
+    pub(crate) ede: [Option<Ede>; 2],
+    /// Server identifier.
+    pub(crate) nsid: Option<&'a [u8]>,
+}
+
+impl ReplyEdns<'_> {
+    /// Fixed part: root name, type, class, TTL, length.
+    const FIXED: usize = 11;
+
+    /// Calls `option` with code and data of each option, in order.
+    pub(crate) fn for_each_option(&self, mut option: impl FnMut(u16, &[&[u8]])) {
+        if let Some(nsid) = self.nsid {
+            option(OPTION_NSID, &[nsid]);
+        }
+        if let Some((subnet, scope)) = self.subnet {
+            let (octets, length) = subnet.address_octets();
+            let lengths = [subnet.subnet.source, scope];
+            option(
+                OPTION_CLIENT_SUBNET,
+                &[
+                    &subnet.family.to_be_bytes(),
+                    &lengths,
+                    octets.get(..length).unwrap_or_default(),
+                ],
+            );
+        }
+        for ede in self.ede.into_iter().flatten() {
+            option(
+                OPTION_EDE,
+                &[&Ede::INFO_CODE.to_be_bytes(), ede.text().as_bytes()],
+            );
+        }
+    }
+
+    /// Octets of the record.
+    pub(crate) fn len(&self) -> usize {
+        let mut length = Self::FIXED;
+        self.for_each_option(|_, parts| length += 4 + parts.iter().map(|p| p.len()).sum::<usize>());
+        length
+    }
+
+    /// Appends the record. The caller counts it in ARCOUNT.
+    pub(crate) fn write(&self, rcode: u16, out: &mut Vec<u8>) {
+        let [_, extended] = (rcode >> 4).to_be_bytes();
+        let flags = if self.dnssec_ok { 0x80 } else { 0 };
+        out.push(0);
+        for field in [code::OPT, MAX_PAYLOAD] {
+            out.extend_from_slice(&field.to_be_bytes());
+        }
+        out.extend_from_slice(&[extended, 0, flags, 0]);
+        // Options are short by construction: the identifier is limited when the server starts.
+        let size = |length: usize| u16::try_from(length).unwrap_or(u16::MAX).to_be_bytes();
+        out.extend_from_slice(&size(self.len() - Self::FIXED));
+        self.for_each_option(|option, parts| {
+            out.extend_from_slice(&option.to_be_bytes());
+            out.extend_from_slice(&size(parts.iter().map(|p| p.len()).sum()));
+            for part in parts {
+                out.extend_from_slice(part);
+            }
+        });
+    }
+}

@@ -1,0 +1,20 @@
+//! The server as a client sees it: real sockets, octets in, octets out. Modules are named after the RFC whose sections
+//! they check; `battery` asks every kind of name everything.
+
+mod battery;
+mod life;
+mod random;
+mod rfc1035;
+mod rfc2308;
+mod rfc4343;
+mod rfc4592;
+mod rfc5001;
+mod rfc6891;
+mod rfc7766;
+mod rfc7871;
+mod rfc8020;
+mod rfc8482;
+mod rfc8906;
+mod rfc8914;
+mod rfc9619;
+mod support;

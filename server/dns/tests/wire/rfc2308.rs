@@ -1,0 +1,94 @@
+//! RFC 2308, Negative caching: NODATA, NXDOMAIN, and the SOA that bounds how long they are kept.
+
+use crate::support::Server;
+use crate::support::ask::{A, AAAA, Ask, DS, HINFO, MX, NS, SOA, TXT};
+
+#[test]
+fn s2_1_a_name_that_does_not_exist() {
+    let server = Server::start();
+    for qtype in [A, AAAA, SOA, NS, MX, DS, 65280] {
+        let reply = server.both(&Ask::new("nope.gslb.test.", qtype));
+        assert_eq!((reply.rcode(), reply.aa()), (3, true), "type {qtype}");
+        assert_eq!(reply.answers(), []);
+        assert_eq!(reply.negative_soa(), Some(("gslb.test.".into(), 60)));
+    }
+}
+
+#[test]
+fn s2_1_a_disabled_service_does_not_exist() {
+    let server = Server::start();
+    let reply = server.both(&Ask::new("off.gslb.test.", A));
+    assert_eq!(
+        (reply.rcode(), reply.negative_soa()),
+        (3, Some(("gslb.test.".into(), 60)))
+    );
+}
+
+#[test]
+fn s2_2_other_types_at_a_service_are_nodata() {
+    let server = Server::start();
+    for qtype in [
+        0, MX, TXT, HINFO, DS, SOA, NS, 5, 33, 65, 249, 250, 253, 254, 65280, 65535,
+    ] {
+        let reply = server.both(&Ask::new("www.gslb.test.", qtype));
+        assert_eq!((reply.rcode(), reply.aa()), (0, true), "type {qtype}");
+        assert_eq!(reply.answers(), []);
+        assert_eq!(reply.negative_soa(), Some(("gslb.test.".into(), 60)));
+    }
+}
+
+#[test]
+fn s2_2_the_family_that_a_pool_lacks_is_nodata() {
+    // A stack that got NXDOMAIN for AAAA would not use the A record it has (RFC 4074 §4.2).
+    let server = Server::start();
+    let reply = server.both(&Ask::new("v4.gslb.test.", AAAA));
+    assert_eq!((reply.rcode(), reply.aa(), reply.answers().len()), (0, true, 0));
+    assert_eq!(reply.negative_soa(), Some(("gslb.test.".into(), 30)));
+}
+
+#[test]
+fn s2_2_nobody_there_is_nodata_and_short() {
+    let server = Server::start();
+    // The smallest of SOA TTL, MINIMUM and the service's TTL.
+    for (name, zone, ttl) in [
+        ("down.gslb.test.", "gslb.test.", 30),
+        ("down5.gslb.test.", "gslb.test.", 5),
+        ("gate.gslb.test.", "gslb.test.", 30),
+        ("www.short.test.", "short.test.", 30),
+    ] {
+        let reply = server.both(&Ask::new(name, A));
+        assert_eq!(
+            (reply.rcode(), reply.aa(), reply.answers().len()),
+            (0, true, 0),
+            "{name}"
+        );
+        assert_eq!(reply.negative_soa(), Some((zone.into(), ttl)), "{name}");
+    }
+    assert_eq!(
+        server.both(&Ask::new("mixed.gslb.test.", A)).addresses().len(),
+        1,
+        "other pools are untouched"
+    );
+}
+
+#[test]
+fn s3_ttl_of_the_soa_is_the_smaller_of_its_own_and_minimum() {
+    let server = Server::start();
+    for (name, owner, ttl) in [
+        ("nope.gslb.test.", "gslb.test.", 60),
+        ("nope.short.test.", "short.test.", 30),
+    ] {
+        let reply = server.both(&Ask::new(name, A));
+        assert_eq!(reply.negative_soa(), Some((owner.into(), ttl)));
+    }
+    for (name, owner, ttl) in [
+        ("gslb.test.", "gslb.test.", 60),
+        ("www.short.test.", "short.test.", 30),
+    ] {
+        let reply = server.both(&Ask::new(name, TXT));
+        assert_eq!(
+            (reply.rcode(), reply.negative_soa()),
+            (0, Some((owner.into(), ttl)))
+        );
+    }
+}
