@@ -174,6 +174,9 @@ impl Bridge {
                 if truncated {
                     slot.truncated();
                 }
+                if plan.rcode == rcode::NOERROR && plan.negative_ttl.is_some() {
+                    slot.no_data();
+                }
                 Some(plan.rcode)
             }
             Err(error) => {

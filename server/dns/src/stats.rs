@@ -96,6 +96,7 @@ pub(crate) struct Slot {
     qtypes: [Counter; QTYPES.len()],
     latency: [Counter; LATENCY_BOUNDS.len() + 1],
     latency_ns: Counter,
+    no_data: Counter,
     dropped: Counter,
     truncated: Counter,
     panics: Counter,
@@ -122,6 +123,10 @@ impl Slot {
         let bucket = LATENCY_BOUNDS.partition_point(|bound| *bound < ns);
         add(self.latency.get(bucket), queries);
         add(Some(&self.latency_ns), ns.saturating_mul(queries));
+    }
+
+    pub(crate) fn no_data(&self) {
+        add(Some(&self.no_data), 1);
     }
 
     pub(crate) fn dropped(&self) {
@@ -219,6 +224,7 @@ impl DnsStats {
             sum(&mut counts.qtypes, &slot.qtypes);
             sum(&mut counts.latency, &slot.latency);
             counts.latency_ns += load(&slot.latency_ns);
+            counts.no_data += load(&slot.no_data);
             counts.dropped += load(&slot.dropped);
             counts.truncated += load(&slot.truncated);
             counts.panics += load(&slot.panics);
@@ -239,6 +245,8 @@ pub struct DnsCounts {
     pub latency: [u64; LATENCY_BOUNDS.len() + 1],
     /// Sum of those times, nanoseconds.
     pub latency_ns: u64,
+    /// Replies with NOERROR and an empty answer section (NODATA).
+    pub no_data: u64,
     /// Messages without a reply: no DNS, or themselves responses.
     pub dropped: u64,
     /// Replies with TC.
