@@ -60,15 +60,22 @@ impl TcpService {
     }
 
     async fn accept(&self, listener: TcpListener) {
+        let mut failing = false;
         loop {
             let (stream, peer) = match listener.accept().await {
                 Ok(accepted) => accepted,
+                // One connection was gone before it was accepted.
+                Err(error) if error.kind() == std::io::ErrorKind::ConnectionAborted => continue,
                 Err(error) => {
-                    tracing::warn!(%error, "accepting a DNS connection failed");
+                    // Said once for a row of failures.
+                    if !std::mem::replace(&mut failing, true) {
+                        tracing::warn!(%error, "DNS connections cannot be accepted");
+                    }
                     tokio::time::sleep(PAUSE).await;
                     continue;
                 }
             };
+            failing = false;
             let Some(permit) = self.limiter.admit(peer.ip()) else {
                 self.context.stats.tcp_refused();
                 continue;

@@ -85,6 +85,7 @@ impl Worker {
     fn run(mut self) {
         let mut batch = Batch::new();
         let mut last_batches = LAST_BATCHES;
+        let mut failing = false;
         loop {
             let stopping = self.stopping.load(Ordering::Acquire);
             if stopping {
@@ -94,12 +95,18 @@ impl Worker {
                 last_batches -= 1;
             }
             match batch.receive(&self.socket, !stopping) {
-                Ok(received) => self.answer(&mut batch, received),
+                Ok(received) => {
+                    failing = false;
+                    self.answer(&mut batch, received);
+                }
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 Err(_) if stopping => return,
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
                 Err(error) => {
-                    tracing::error!(%error, "receiving DNS datagrams failed");
+                    // Said once for a row of failures.
+                    if !std::mem::replace(&mut failing, true) {
+                        tracing::error!(%error, "DNS datagrams cannot be received");
+                    }
                     std::thread::sleep(PAUSE);
                 }
             }

@@ -175,3 +175,6 @@ impl Edns {
         Some(found)
     }
 }
+
+#[cfg(test)]
+mod tests;

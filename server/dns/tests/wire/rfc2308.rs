@@ -47,6 +47,22 @@ fn s2_2_the_family_that_a_pool_lacks_is_nodata() {
 }
 
 #[test]
+fn s2_2_a_country_with_members_of_the_other_family_only_is_no_reason_for_nodata() {
+    let server = Server::start();
+    // Germany has a v6 member only: who asks for A from there gets the one of elsewhere.
+    let reply = server.both(&Ask::new("six.gslb.test.", A).ecs("203.0.113.0/24"));
+    assert_eq!(
+        reply.addresses(),
+        ["192.0.2.10".parse::<std::net::IpAddr>().unwrap()]
+    );
+    let v6 = server.both(&Ask::new("six.gslb.test.", AAAA).ecs("203.0.113.0/24"));
+    assert_eq!(
+        v6.addresses(),
+        ["2001:db8::10".parse::<std::net::IpAddr>().unwrap()]
+    );
+}
+
+#[test]
 fn s2_2_nobody_there_is_nodata_and_short() {
     let server = Server::start();
     // The smallest of SOA TTL, MINIMUM and the service's TTL.

@@ -84,6 +84,17 @@ fn s7_2_1_scope_is_what_the_answer_depended_on() {
     // Read, though nothing was found and nobody left out.
     assert_eq!(server.both(&geo("100.0.0.0/24")).scope(), Some(16));
     assert_eq!(server.both(&geo("2001:db8:1::/56")).scope(), Some(48));
+    // A /16 of the map file: with a /24 nested in the other half, 17 bits tell them apart.
+    let map = |prefix| server.both(&Ask::new("map.gslb.test.", A).ecs(prefix));
+    assert_eq!(
+        (map("198.51.7.0/24").scope(), map("198.51.7.0/24").addresses()),
+        (Some(17), ips(&["192.0.2.2"]))
+    );
+    assert_eq!(
+        (map("198.51.200.0/24").scope(), map("198.51.200.0/24").addresses()),
+        (Some(24), ips(&["192.0.2.1"]))
+    );
+    assert_eq!(map("2001:db8:77::/56").scope(), Some(32));
     // Not read at all.
     assert_eq!(
         server

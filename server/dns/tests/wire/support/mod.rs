@@ -9,6 +9,7 @@ use gslb_dns::{DnsCounts, DnsServer, DnsSettings, DnsStats, TcpLimits};
 use gslb_engine::model::Tier;
 use gslb_engine::snapshot::SnapshotCell;
 use reply::Reply;
+use std::cell::RefCell;
 use std::io::{ErrorKind, Read, Write};
 use std::net::{SocketAddr, TcpStream, UdpSocket};
 use std::sync::Arc;
@@ -23,6 +24,8 @@ pub struct Server {
     pub address: SocketAddr,
     pub stats: Arc<DnsStats>,
     pub cell: Arc<SnapshotCell>,
+    /// The connection that single queries share: each of its own would leave a port in TIME_WAIT.
+    tcp: RefCell<Option<TcpStream>>,
     server: Option<DnsServer>,
     runtime: Runtime,
 }
@@ -55,6 +58,7 @@ impl Server {
             address: server.local_addrs()[0],
             stats,
             cell,
+            tcp: RefCell::new(None),
             server: Some(server),
             runtime,
         }
@@ -78,9 +82,10 @@ impl Server {
 
     /// The reply over TCP.
     pub fn tcp(&self, ask: &Ask) -> Reply {
-        let mut stream = self.connect();
-        send(&mut stream, &ask.octets());
-        Reply::new(receive(&mut stream).expect("a reply"))
+        let mut tcp = self.tcp.borrow_mut();
+        let stream = tcp.get_or_insert_with(|| self.connect());
+        send(stream, &ask.octets());
+        Reply::new(receive(stream).expect("a reply"))
     }
 
     /// The reply over UDP and over TCP; they must not differ.

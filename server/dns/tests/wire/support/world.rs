@@ -1,6 +1,6 @@
 //! The configuration that the tests ask: zones, pools with members up and down, services of every kind.
 
-use gslb_engine::environment::Environment;
+use gslb_engine::environment::{Environment, MapRule};
 use gslb_engine::geo::{AsInfo, Country, Geo, Located};
 use gslb_engine::model::{
     FallbackText, FilterName, MemberDraft, Pool, PoolDraft, Service, ServiceDraft, TenantId, Tier, Zone,
@@ -164,6 +164,7 @@ pub fn snapshot(tier: Tier) -> Snapshot {
             ("2001:db8::3", "US", true),
         ],
     );
+    let six = b.pool(0, &[("192.0.2.10", "US", true), ("2001:db8::10", "DE", true)]);
     let v4 = b.pool(0, &[("192.0.2.4", "unknown", true)]);
     let down = b.pool(
         0,
@@ -215,6 +216,8 @@ pub fn snapshot(tier: Tier) -> Snapshot {
     b.service("off.gslb.test.", &v4, |s| s.enabled = Some(false));
     b.service("geo.gslb.test.", &dual, chain(&["geo-ip", "failover"]));
     b.service("sticky.gslb.test.", &dual, chain(&["sticky"]));
+    b.service("map.gslb.test.", &dual, chain(&["map-file", "failover"]));
+    b.service("six.gslb.test.", &six, chain(&["geo-ip", "failover"]));
     b.service("crowd.gslb.test.", &crowd, |s| s.max_answers = Some(64));
     b.service("few.gslb.test.", &crowd, |s| s.max_answers = Some(30));
     b.service(&longest_name(), &v4, |_| {});
@@ -223,8 +226,18 @@ pub fn snapshot(tier: Tier) -> Snapshot {
     b.service("lonely.example.", &v4, |_| {});
     b.service("*.lonely-wild.example.", &v4, |_| {});
 
+    let rule = |network: &str, target: &str| MapRule {
+        network: network.parse().unwrap(),
+        targets: vec![target.to_owned()],
+    };
+    let map = [
+        rule("198.51.0.0/16", "DE"),
+        rule("198.51.200.0/24", "US"),
+        rule("2001:db8::/32", "DE"),
+    ];
     let environment = Environment {
         geo: Arc::new(atlas()),
+        map: Arc::new(map),
         tier,
         ..Environment::default()
     };
