@@ -43,6 +43,7 @@ pub(crate) async fn probe(
     }
     let connector = clients
         .connector(check.insecure_skip_verify)
+        .await
         .map_err(ProbeError::Tls)?;
     let name = server_name(address.ip(), check.host.as_deref())?;
     progress.enter(Phase::Handshake);

@@ -110,16 +110,10 @@ impl Record {
 
     /// Makes `targets` the members that share this probe. Who takes part already goes on undisturbed; who is new gets
     /// what is known by now, with an event if that differs from what it was before.
-    pub(crate) fn subscribe(
-        &self,
-        targets: &[Target],
-        previous: impl Fn(&Target) -> Previous,
-        now: Moment,
-        outlet: &Outlet,
-    ) {
+    pub(crate) fn subscribe(&self, targets: &[(Target, Previous)], now: Moment, outlet: &Outlet) {
         let mut inner = self.lock();
         let mut old = std::mem::take(&mut inner.subscribers);
-        for target in targets {
+        for (target, was) in targets {
             let same = |s: &Subscriber| {
                 s.member_id == target.member_id
                     && s.pool_id == target.pool_id
@@ -129,7 +123,6 @@ impl Record {
                 inner.subscribers.push(old.swap_remove(at));
                 continue;
             }
-            let was = previous(target);
             inner.join(target, was.keep_slot, outlet);
             let state = inner.health.state();
             if state != HealthState::Unknown && state != was.state {
@@ -224,9 +217,14 @@ impl Record {
         self.lock().stopped
     }
 
-    /// The state.
-    pub(crate) fn state(&self) -> HealthState {
-        self.lock().health.state()
+    /// State and use of the slot, for a member that has taken part until now.
+    pub(crate) fn previous(&self, slot: &Arc<MemberSlot>) -> Previous {
+        let inner = self.lock();
+        let keep_slot = inner.subscribers.iter().any(|s| Arc::ptr_eq(&s.slot, slot));
+        Previous {
+            state: inner.health.state(),
+            keep_slot,
+        }
     }
 
     /// The status of one member that takes part.

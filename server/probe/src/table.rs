@@ -72,28 +72,9 @@ impl Table {
         mut chance: impl FnMut() -> f64,
         outlet: &Outlet,
     ) -> Vec<AbortHandle> {
-        let groups = group(targets);
+        // What was is asked for all before anything changes: members may move from one probe to another.
+        let groups = group(targets, |target, key| self.previous(target, key));
         let old_members = std::mem::take(&mut self.by_member);
-        let previous = |entries: &HashMap<ProbeId, Entry>, target: &Target, key: &ProbeKey| {
-            let Some(old) = old_members.get(&target.member_id).and_then(|id| entries.get(id)) else {
-                let state = HealthState::from_last_known(target.last_known);
-                return Previous {
-                    state,
-                    keep_slot: false,
-                };
-            };
-            // Another address is another machine: nothing that was known holds for it.
-            match old.record.key.address == key.address {
-                true => Previous {
-                    state: old.record.state(),
-                    keep_slot: true,
-                },
-                false => Previous {
-                    state: HealthState::Unknown,
-                    keep_slot: false,
-                },
-            }
-        };
 
         let mut kept = HashSet::with_capacity(groups.len());
         let mut new = Vec::new();
@@ -109,14 +90,16 @@ impl Table {
                     let key = Arc::new(key);
                     let predecessor = members
                         .iter()
-                        .filter_map(|t| self.entries.get(old_members.get(&t.member_id)?))
+                        .filter_map(|(t, _)| self.entries.get(old_members.get(&t.member_id)?))
                         .map(|entry| &entry.record)
                         .find(|r| r.key.address == key.address && r.key.check.kind == key.check.kind);
                     let record = match predecessor {
                         Some(old) => Record::successor(Arc::clone(&key), old),
                         None => {
-                            let states = members.iter().map(|t| previous(&self.entries, t, &key).state);
-                            let assumed = states.into_iter().find(|s| *s != HealthState::Unknown);
+                            let assumed = members
+                                .iter()
+                                .map(|(_, was)| was.state)
+                                .find(|s| *s != HealthState::Unknown);
                             Record::new(key, assumed.unwrap_or(HealthState::Unknown), now)
                         }
                     };
@@ -125,14 +108,9 @@ impl Table {
                     (id, Arc::new(record))
                 }
             };
-            record.subscribe(
-                &members,
-                |target| previous(&self.entries, target, &record.key),
-                now,
-                outlet,
-            );
+            record.subscribe(&members, now, outlet);
             self.by_member
-                .extend(members.iter().map(|target| (target.member_id, id)));
+                .extend(members.iter().map(|(target, _)| (target.member_id, id)));
             kept.insert(id);
             self.by_key.insert(Arc::clone(&record.key), id);
             // Due when all are known, below.
@@ -175,6 +153,22 @@ impl Table {
             self.queue.insert((due, id));
         }
         aborts
+    }
+
+    /// What a target was before it gets the probe `key`.
+    fn previous(&self, target: &Target, key: &ProbeKey) -> Previous {
+        match self.record(target.member_id) {
+            None => Previous {
+                state: HealthState::from_last_known(target.last_known),
+                keep_slot: false,
+            },
+            Some(old) if old.key.address == key.address => old.previous(&target.slot),
+            // Another address is another machine: nothing that was known holds for it.
+            Some(_) => Previous {
+                state: HealthState::Unknown,
+                keep_slot: false,
+            },
+        }
     }
 
     /// The probes to be started at `now`, longest due first, as long as no more than `limit` are on their way.
@@ -282,25 +276,32 @@ fn interval(record: &Record) -> Duration {
     Duration::from_millis(record.key.check.interval_ms.into()).max(MIN_INTERVAL)
 }
 
+/// Members that share a probe, and what each was before.
+type Members = Vec<(Target, Previous)>;
+
 /// The targets by probe, in the order of their first appearance. Of two with one member id the first counts. The
 /// slots of members that are not checked go back to healthy.
-fn group(targets: Vec<Target>) -> Vec<(ProbeKey, Vec<Target>)> {
+fn group(
+    targets: Vec<Target>,
+    previous: impl Fn(&Target, &ProbeKey) -> Previous,
+) -> Vec<(ProbeKey, Members)> {
     let mut seen = HashSet::with_capacity(targets.len());
     let mut places = HashMap::with_capacity(targets.len());
-    let mut groups: Vec<(ProbeKey, Vec<Target>)> = Vec::new();
-    for target in targets {
+    let mut groups: Vec<(ProbeKey, Members)> = Vec::new();
+    for mut target in targets {
         if !seen.insert(target.member_id) {
             continue;
         }
-        let Some(check) = target.check.clone() else {
+        let Some(check) = target.check.take() else {
             target.slot.reset();
             continue;
         };
         let key = ProbeKey::new(target.address, check);
+        let was = previous(&target, &key);
         let place = *places.entry(key.clone()).or_insert(groups.len());
         match groups.get_mut(place) {
-            Some((_, members)) => members.push(target),
-            None => groups.push((key, vec![target])),
+            Some((_, members)) => members.push((target, was)),
+            None => groups.push((key, vec![(target, was)])),
         }
     }
     groups

@@ -5,40 +5,50 @@ use rustls::client::{Resumption, WebPkiServerVerifier};
 use rustls::crypto::CryptoProvider;
 use rustls::{CertificateError, ClientConfig, DigitallySignedStruct, RootCertStore, SignatureScheme};
 use rustls_pki_types::{CertificateDer, ServerName, UnixTime};
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
+use tokio::sync::OnceCell;
 use tokio_rustls::TlsConnector;
 
 /// The two TLS clients that checks can ask for. Made when first needed: most pools have no https check, and reading
 /// the machine's roots takes tens of milliseconds.
 pub(crate) struct TlsClients {
-    provider: Arc<CryptoProvider>,
-    roots: Option<Arc<RootCertStore>>,
-    strict: OnceLock<Result<TlsConnector, String>>,
-    lax: OnceLock<Result<TlsConnector, String>>,
+    maker: Maker,
+    strict: OnceCell<TlsConnector>,
+    lax: OnceCell<TlsConnector>,
 }
 
 impl TlsClients {
     /// Trusts `roots`, or the machine's own when `None`.
     pub(crate) fn new(roots: Option<Arc<RootCertStore>>) -> Self {
+        let provider = Arc::new(rustls::crypto::ring::default_provider());
         Self {
-            provider: Arc::new(rustls::crypto::ring::default_provider()),
-            roots,
-            strict: OnceLock::new(),
-            lax: OnceLock::new(),
+            maker: Maker { provider, roots },
+            strict: OnceCell::new(),
+            lax: OnceCell::new(),
         }
     }
 
-    /// The client; `insecure` accepts any certificate. The error says why there is none.
-    pub(crate) fn connector(&self, insecure: bool) -> Result<&TlsConnector, String> {
-        let made = if insecure {
-            self.lax
-                .get_or_init(|| self.build(|| Ok(Arc::new(AnyCertificate(Arc::clone(&self.provider))))))
-        } else {
-            self.strict.get_or_init(|| self.build(|| self.verifier()))
-        };
-        made.as_ref().map_err(Clone::clone)
+    /// The client; `insecure` accepts any certificate. The error says why there is none; the next probe tries again.
+    pub(crate) async fn connector(&self, insecure: bool) -> Result<&TlsConnector, String> {
+        let cell = if insecure { &self.lax } else { &self.strict };
+        cell.get_or_try_init(|| async {
+            let maker = self.maker.clone();
+            // Reads files: not on a thread that other probes wait for.
+            tokio::task::spawn_blocking(move || maker.build(insecure))
+                .await
+                .map_err(|e| e.to_string())?
+        })
+        .await
     }
+}
 
+#[derive(Clone)]
+struct Maker {
+    provider: Arc<CryptoProvider>,
+    roots: Option<Arc<RootCertStore>>,
+}
+
+impl Maker {
     fn verifier(&self) -> Result<Arc<dyn ServerCertVerifier>, String> {
         let roots = match &self.roots {
             Some(roots) => Arc::clone(roots),
@@ -57,15 +67,16 @@ impl TlsClients {
             .map_err(|e| e.to_string())
     }
 
-    fn build(
-        &self,
-        verifier: impl FnOnce() -> Result<Arc<dyn ServerCertVerifier>, String>,
-    ) -> Result<TlsConnector, String> {
+    fn build(&self, insecure: bool) -> Result<TlsConnector, String> {
+        let verifier = match insecure {
+            true => Arc::new(AnyCertificate(Arc::clone(&self.provider))),
+            false => self.verifier()?,
+        };
         let mut config = ClientConfig::builder_with_provider(Arc::clone(&self.provider))
             .with_safe_default_protocol_versions()
             .map_err(|e| e.to_string())?
             .dangerous()
-            .with_custom_certificate_verifier(verifier()?)
+            .with_custom_certificate_verifier(verifier)
             .with_no_client_auth();
         config.alpn_protocols = vec![b"http/1.1".to_vec()];
         // A resumed session skips the certificate: one that has expired meanwhile would pass.

@@ -1,0 +1,7 @@
+//! The prober against real listeners on loopback.
+
+mod http;
+mod life;
+mod stub;
+mod tcp;
+mod tls;
