@@ -21,4 +21,6 @@ pub mod model;
 pub mod query;
 pub mod slots;
 pub mod snapshot;
+#[cfg(any(test, feature = "testing"))]
+pub mod testing;
 pub mod trace;

@@ -63,8 +63,7 @@ fn minus_log2(hash: u64) -> u64 {
         return 1;
     };
     let between = (mantissa << (1 + INDEX)) >> 32;
-    // Below 2⁴⁸/177 times 2³²: fits.
-    let log = low + (((high - low) * between) >> 32);
+    let log = low + ((u128::from(high - low) * u128::from(between)) >> 32) as u64;
     ((exponent << FRACTION) - log).max(1)
 }
 
