@@ -1,0 +1,230 @@
+//! Who is asking: passwords, tokens, and the actor they make.
+
+mod limiter;
+pub(crate) mod password;
+pub(crate) mod secret;
+
+pub use secret::TOKEN_PREFIX;
+
+use crate::clock::{Clock, to_millis};
+use crate::config::Secret;
+use crate::error::OpError;
+use crate::store::{Action, Audit, Change, ConfigLog, Document, Store, UserRecord};
+use gslb_engine::model::{Actor, ActorKind, Permission, Role, TenantId, TokenId, UserId};
+use limiter::Limiter;
+use std::collections::HashMap;
+use std::net::IpAddr;
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+use subtle::ConstantTimeEq as _;
+use uuid::Uuid;
+
+/// Name of the account that the first start makes.
+pub const ADMIN: &str = "admin";
+
+/// Why a log-in is refused. Does not say which of name and password was wrong.
+#[derive(Debug, thiserror::Error)]
+pub enum LoginError {
+    /// Name or password is wrong.
+    #[error("the name or the password is wrong")]
+    Refused,
+    /// Too many failures: wait.
+    #[error("too many failed attempts; try again in {} s", .wait.as_secs())]
+    TooMany {
+        /// For how long.
+        wait: Duration,
+    },
+    /// A fault.
+    #[error(transparent)]
+    Fault(#[from] OpError),
+}
+
+/// The administrator that the first start made.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FirstAdmin {
+    /// Log-in name.
+    pub name: String,
+    /// The password, when it was made up here and must be shown, this once; `None` when it was configured.
+    pub password: Option<String>,
+}
+
+/// Accounts and tokens.
+#[derive(Debug)]
+pub struct Auth {
+    store: Store,
+    clock: Clock,
+    limiter: Limiter,
+    /// SHA-256 of the bootstrap token.
+    bootstrap: Option<String>,
+    /// The minute in which each token's use was noted last.
+    noted: Mutex<HashMap<TokenId, i64>>,
+}
+
+impl Auth {
+    /// Accounts in a database; `bootstrap` is the token of the system administrator, if there is one.
+    #[must_use]
+    pub fn new(store: Store, clock: Clock, bootstrap: Option<&Secret>) -> Self {
+        Self {
+            store,
+            clock,
+            limiter: Limiter::default(),
+            bootstrap: bootstrap.map(|secret| secret::token_hash(secret.expose())),
+            noted: Mutex::default(),
+        }
+    }
+
+    /// Makes the administrator if there is no account at all.
+    ///
+    /// # Errors
+    /// The database fails, or there is no randomness.
+    pub async fn first_start(
+        &self,
+        log: &ConfigLog,
+        configured: Option<&Secret>,
+    ) -> Result<Option<FirstAdmin>, OpError> {
+        if !self.store.all::<UserRecord>().await?.is_empty() {
+            return Ok(None);
+        }
+        let made_up = match configured {
+            Some(_) => None,
+            None => Some(secret::new_password().map_err(OpError::internal)?),
+        };
+        let password = configured
+            .map(Secret::expose)
+            .or(made_up.as_deref())
+            .unwrap_or_default();
+        let user = UserRecord {
+            id: UserId(Uuid::now_v7()),
+            tenant_id: TenantId::DEFAULT,
+            name: ADMIN.to_owned(),
+            role: Role::SystemAdmin,
+            password_hash: password::hash(password).await.map_err(OpError::internal)?,
+        };
+        let document = Document::User(user);
+        let audit = Audit {
+            actor: Actor::system(),
+            time: self.clock.now(),
+            action: "created",
+            before: None,
+            after: Some(document.to_audit()),
+        };
+        let change = Change {
+            tenant_id: TenantId::DEFAULT,
+            expected: None,
+            action: Action::Put(document),
+            audit,
+        };
+        log.commit(change).await?;
+        Ok(Some(FirstAdmin {
+            name: ADMIN.to_owned(),
+            password: made_up,
+        }))
+    }
+
+    /// Checks name and password. An unknown name costs as much time as a wrong password.
+    ///
+    /// # Errors
+    /// [`LoginError::Refused`] for either, [`LoginError::TooMany`] after too many failures from this address.
+    pub async fn login(&self, name: &str, password: &str, from: IpAddr) -> Result<Actor, LoginError> {
+        let name = name.trim();
+        let now = self.clock.now();
+        if let Some(wait) = self.limiter.attempt(name, from, now) {
+            return Err(LoginError::TooMany { wait });
+        }
+        let user = self.store.user_by_name(name).await.map_err(OpError::from)?;
+        let too_long = password.len() > crate::ops::MAX_PASSWORD;
+        let offered = if too_long { "" } else { password };
+        let hash = user.as_ref().map(|row| row.value.password_hash.as_str());
+        let right = password::verify(offered, hash).await && !too_long;
+        match user {
+            Some(row) if right => {
+                self.limiter.succeeded(name, from);
+                self.store
+                    .note_login(row.value.id, to_millis(now))
+                    .await
+                    .map_err(OpError::from)?;
+                Ok(actor(&row.value, Some(from)))
+            }
+            _ => Err(LoginError::Refused),
+        }
+    }
+
+    /// The actor behind a session, with the rights that the account has now; `None` when the account is gone.
+    ///
+    /// # Errors
+    /// The database fails.
+    pub async fn actor_of_user(&self, id: UserId, from: Option<IpAddr>) -> Result<Option<Actor>, OpError> {
+        let row = self.store.user_by_id(id.0).await?;
+        Ok(row.map(|row| actor(&row.value, from)))
+    }
+
+    /// A value that changes with the account's password: a session that holds an older one is over.
+    ///
+    /// # Errors
+    /// The database fails.
+    pub async fn password_stamp(&self, id: UserId) -> Result<Option<String>, OpError> {
+        let row = self.store.user_by_id(id.0).await?;
+        Ok(row.map(|row| secret::token_hash(&row.value.password_hash)))
+    }
+
+    /// The actor behind a bearer token; `None` for an unknown, expired or deleted one. Its use is noted, once a
+    /// minute.
+    ///
+    /// # Errors
+    /// The database fails.
+    pub async fn actor_of_token(&self, token: &str, from: Option<IpAddr>) -> Result<Option<Actor>, OpError> {
+        let hash = secret::token_hash(token);
+        if let Some(bootstrap) = &self.bootstrap
+            && bool::from(bootstrap.as_bytes().ct_eq(hash.as_bytes()))
+        {
+            return Ok(Some(Actor {
+                kind: ActorKind::Bootstrap,
+                name: "bootstrap token".to_owned(),
+                tenant_id: TenantId::DEFAULT,
+                permissions: Permission::ALL.to_vec(),
+                from,
+            }));
+        }
+        if !token.starts_with(TOKEN_PREFIX) {
+            return Ok(None);
+        }
+        // The database compares hashes, not secrets: how long that takes tells nothing about a secret.
+        let Some(row) = self.store.token_by_hash(&hash).await? else {
+            return Ok(None);
+        };
+        let record = row.value;
+        let now = self.clock.now();
+        if record.expires_at.is_some_and(|end| end <= now) {
+            return Ok(None);
+        }
+        self.note_use(record.id, to_millis(now)).await?;
+        Ok(Some(Actor {
+            kind: ActorKind::Token(record.id),
+            name: format!("token {}", record.name),
+            tenant_id: record.tenant_id,
+            permissions: record.permissions,
+            from,
+        }))
+    }
+
+    async fn note_use(&self, id: TokenId, now: i64) -> Result<(), OpError> {
+        let minute = now - now.rem_euclid(60_000);
+        {
+            let mut noted = self.noted.lock().unwrap_or_else(PoisonError::into_inner);
+            if noted.insert(id, minute) == Some(minute) {
+                return Ok(());
+            }
+        }
+        Ok(self.store.note_token_use(id, minute).await?)
+    }
+}
+
+fn actor(user: &UserRecord, from: Option<IpAddr>) -> Actor {
+    Actor {
+        kind: ActorKind::User(user.id),
+        name: user.name.clone(),
+        tenant_id: user.tenant_id,
+        permissions: user.role.permissions(),
+        from,
+    }
+}

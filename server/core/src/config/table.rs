@@ -1,0 +1,257 @@
+//! The table of settings.
+
+use super::definition::Definition;
+use super::error::ConfigError;
+use super::macros::settings;
+use super::reload::Reload;
+use super::source::{Loader, Origin};
+use super::value::{
+    Id, LogFormat, LogLevel, Multiplier, Port, PublicKeys, Secret, SettingValue as _, SignalTable, Weight,
+};
+use gslb_api_types::SettingView;
+use gslb_engine::environment::LatencySettings;
+use gslb_engine::model::{DomainName, FilterName};
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::net::IpAddr;
+use std::path::PathBuf;
+
+/// Public keys of licences that a build brings along.
+const BUILD_KEYS: &str = match option_env!("GSLB_DEFAULT_LICENSE_PUBLIC_KEYS") {
+    Some(keys) => keys,
+    None => "",
+};
+
+settings! {
+    /// DNS on the wire.
+    dns: Dns = "dns" {
+        "Address that DNS listens on, UDP and TCP."
+        listen_addr: IpAddr = "listenAddr", "0.0.0.0", restart;
+        "Port that DNS listens on; 0 takes a free one."
+        port: Port = "port", "5353", restart;
+        "Zone that the first start makes; none makes none."
+        domain: Option<DomainName> = "domain", "", restart;
+        "Threads that answer UDP; 0 is one per core."
+        udp_threads: u32 = "udpThreads", "0", restart;
+        "Name that this server tells when asked for it (RFC 5001)."
+        nsid: Option<String> = "nsid", "", restart;
+    }
+
+    /// Defaults of routing.
+    load_balancer: LoadBalancer = "loadBalancer" {
+        "Algorithm of services that name neither algorithm nor chain."
+        algorithm: FilterName = "algorithm", "round-robin", reload;
+    }
+
+    /// The latency step and the geo databases.
+    latency: Latency = "loadBalancer.latency" {
+        "MMDB file that maps addresses to countries."
+        geoip_db_path: Option<PathBuf> = "geoipDBPath", "", reload;
+        "MMDB file that maps addresses to autonomous systems."
+        asn_db_path: Option<PathBuf> = "asnDBPath", "", reload;
+        "MMDB file that maps addresses to cities; used for countries when geoipDBPath is not set."
+        city_db_path: Option<PathBuf> = "cityDBPath", "", reload;
+        "A member in the client's region weighs this many times the best round-trip time."
+        region_bonus_multiplier: Multiplier = "regionBonusMultiplier", "2.0", reload;
+        "Differences of round-trip times below this do not shift traffic, milliseconds."
+        min_rtt_threshold_ms: Multiplier = "minRTTThresholdMs", "5", reload;
+        "Region of clients that no database places; `unknown` matches no member."
+        fallback_region: String = "fallbackRegion", "unknown", reload;
+        "Whether the least round-trip time over the cluster counts instead of the local one."
+        distributed_rtt: bool = "distributedRTT", "false", restart;
+    }
+
+    /// Steering by files.
+    routing: Routing = "routing" {
+        "File of `CIDR target[, target...]` rules for the map-file step."
+        map_file: Option<PathBuf> = "mapFile", "", reload;
+    }
+
+    /// Signals of the signal-weight step.
+    signals: Signals = "signals" {
+        "Signal zones with their values; lower is better."
+        r#static: SignalTable = "static", "", reload;
+        "Share of the signal in a member's score: 0 disables the bias, 1 lets it dominate."
+        weight: Weight = "weight", "0.5", reload;
+    }
+
+    /// REST API and web console.
+    api: Api = "api" {
+        "Address that API and console listen on."
+        listen_addr: IpAddr = "listenAddr", "127.0.0.1", restart;
+        "Port that API and console listen on; 0 takes a free one."
+        port: Port = "port", "8080", restart;
+        "Certificate chain for HTTPS, PEM."
+        tls_cert: Option<PathBuf> = "tlsCert", "", restart;
+        "Private key for HTTPS, PEM."
+        tls_key: Option<PathBuf> = "tlsKey", "", restart;
+        "Whether plain HTTP may be served on other addresses than loopback."
+        allow_plaintext: bool = "allowPlaintext", "false", restart;
+        "Bootstrap token of the system administrator; best set as GSLB_API_KEY."
+        key: Option<Secret> = "key", "", restart, secret;
+    }
+
+    /// Metrics for Prometheus.
+    metrics: Metrics = "metrics" {
+        "Address that metrics listen on, without login."
+        listen_addr: IpAddr = "listenAddr", "127.0.0.1", restart;
+        "Port that metrics listen on; 0 takes a free one."
+        port: Port = "port", "9090", restart;
+        "Services with a label of their own; the rest counts as `other`."
+        max_service_labels: u32 = "maxServiceLabels", "100", reload;
+    }
+
+    /// The database.
+    database: Database = "database" {
+        "SQLite file; made when it is missing."
+        path: PathBuf = "path", "/var/lib/gslbd/gslbd.db", restart;
+    }
+
+    /// The cluster this node belongs to.
+    cluster: Cluster = "cluster" {
+        "Name of the cluster: 1 to 64 of A-Z a-z 0-9 _ -."
+        id: Id = "id", "dev-cluster", restart;
+    }
+
+    /// This node.
+    node: Node = "node" {
+        "Name of this node: 1 to 64 of A-Z a-z 0-9 _ -. The host name when not set."
+        id: Id = "id", "", restart;
+    }
+
+    /// The log.
+    log: Log = "log" {
+        "How much is logged: error, warn, info, debug or trace."
+        level: LogLevel = "level", "info", reload;
+        "Form of the lines: text or json."
+        format: LogFormat = "format", "text", restart;
+    }
+
+    /// The licence.
+    license: License = "license" {
+        "The licence text."
+        key: Option<Secret> = "key", "", reload, secret;
+        "File that holds the licence text; read when license.key is not set."
+        file: Option<PathBuf> = "file", "", reload;
+        "Public keys that licences may be signed with."
+        public_keys: PublicKeys = "publicKeys", BUILD_KEYS, reload;
+        "Whom to ask for a licence; ends each refusal for want of one."
+        contact: String = "contact", "licensing@gslb.nexus", reload;
+    }
+
+    /// The first account.
+    admin: Admin = "admin" {
+        "Password of the administrator that the first start makes; a random one is printed when not set."
+        password: Option<Secret> = "password", "", restart, secret;
+    }
+}
+
+/// The row of a setting.
+fn definition(name: &str) -> Option<&'static Definition> {
+    TABLE.iter().find(|row| row.name == name)
+}
+
+impl Settings {
+    /// Where the value of a setting comes from.
+    #[must_use]
+    pub fn origin(&self, name: &str) -> Origin {
+        self.origins.get(name).cloned().unwrap_or_default()
+    }
+
+    /// Things that are probably not meant.
+    #[must_use]
+    pub fn warnings(&self) -> &[String] {
+        &self.warnings
+    }
+
+    /// Every setting with its value and origin; secrets are masked.
+    #[must_use]
+    pub fn views(&self) -> Vec<SettingView> {
+        let shown: BTreeMap<_, _> = self.shown().into_iter().collect();
+        TABLE
+            .iter()
+            .map(|row| SettingView {
+                name: row.name.to_owned(),
+                value: shown.get(row.name).cloned().unwrap_or_default(),
+                origin: self.origin(row.name).to_string(),
+                help: row.help.to_owned(),
+                reloads: row.reloads,
+            })
+            .collect()
+    }
+
+    /// What `--check-config` prints: a line a setting with value and origin, then the warnings.
+    #[must_use]
+    pub fn report(&self) -> String {
+        let views = self.views();
+        let name_width = views.iter().map(|v| v.name.len()).max().unwrap_or_default();
+        let value_width = views
+            .iter()
+            .map(|v| v.value.chars().count().min(40))
+            .max()
+            .unwrap_or_default();
+        let mut text = String::new();
+        for view in views {
+            // Writing to a String cannot fail.
+            let _ = writeln!(
+                text,
+                "{:name_width$}  {:value_width$}  ({})",
+                view.name, view.value, view.origin
+            );
+        }
+        for warning in &self.warnings {
+            let _ = writeln!(text, "warning: {warning}");
+        }
+        text
+    }
+
+    /// Settings of the latency step, as the engine wants them.
+    #[must_use]
+    pub fn latency_settings(&self) -> LatencySettings {
+        LatencySettings {
+            region_bonus_multiplier: self.latency.region_bonus_multiplier.0,
+            min_rtt_threshold_ms: self.latency.min_rtt_threshold_ms.0,
+            fallback_region: self.latency.fallback_region.clone(),
+        }
+    }
+
+    /// The signal table, as the engine wants it.
+    #[must_use]
+    pub fn signal_settings(&self) -> gslb_engine::environment::Signals {
+        gslb_engine::environment::Signals {
+            zones: self.signals.r#static.0.clone(),
+            weight: self.signals.weight.0,
+        }
+    }
+
+    /// Rules across settings.
+    fn check(&self, loader: &mut Loader) {
+        let api = &self.api;
+        if api.tls_cert.is_some() != api.tls_key.is_some() {
+            let (given, missing) = if api.tls_cert.is_some() {
+                ("api.tlsCert", "api.tlsKey")
+            } else {
+                ("api.tlsKey", "api.tlsCert")
+            };
+            loader.problem(
+                self.origin(given).to_string(),
+                format!("`{given}` is set and `{missing}` is not"),
+            );
+        }
+        if !api.listen_addr.is_loopback() && api.tls_cert.is_none() && !api.allow_plaintext {
+            loader.problem(
+                self.origin("api.listenAddr").to_string(),
+                format!(
+                    "`api.listenAddr` is {}, no loopback address: set `api.tlsCert` and `api.tlsKey`, or \
+                     `api.allowPlaintext: true` to send passwords in the clear",
+                    api.listen_addr
+                ),
+            );
+        }
+        if self.latency.distributed_rtt {
+            loader.warnings.push(
+                "loadBalancer.latency.distributedRTT has no effect: this node is in no cluster".to_owned(),
+            );
+        }
+    }
+}

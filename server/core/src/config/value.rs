@@ -1,0 +1,470 @@
+//! Types of settings: each reads text (environment, scalars) and, if it is more than a scalar, YAML.
+
+use super::yaml::Node;
+use crate::license::PublicKey;
+use gslb_engine::model::{DomainName, FilterName};
+use std::collections::BTreeMap;
+use std::fmt;
+use std::net::IpAddr;
+use std::path::PathBuf;
+
+/// A type that a setting can have.
+pub trait SettingValue: Sized {
+    /// Reads the form that stands in the environment. An empty text never gets here: it counts as not set.
+    ///
+    /// # Errors
+    /// What is wrong, in words.
+    fn from_text(text: &str) -> Result<Self, String>;
+
+    /// The value of a setting that nothing sets and that has no default.
+    ///
+    /// # Errors
+    /// The setting must be given.
+    fn absent() -> Result<Self, String> {
+        Err("must be given".to_owned())
+    }
+
+    /// The value as people read it.
+    fn show(&self) -> String;
+}
+
+/// As [`SettingValue::from_text`] for a value of the file.
+pub(super) fn from_node<T: FromNode>(node: &Node) -> Result<T, String> {
+    T::from_node(node)
+}
+
+/// A setting's type as it stands in the file.
+pub(super) trait FromNode: SettingValue {
+    fn from_node(node: &Node) -> Result<Self, String> {
+        match node {
+            Node::Scalar(text) if text.is_empty() => Self::absent(),
+            Node::Scalar(text) => Self::from_text(text),
+            other => Err(format!("is {}, and must be a single value", other.kind())),
+        }
+    }
+}
+
+macro_rules! parsed {
+    ($($type:ty, $what:literal;)+) => {
+        $(
+            impl SettingValue for $type {
+                fn from_text(text: &str) -> Result<Self, String> {
+                    text.trim().parse().map_err(|_| format!("`{text}` is no {}", $what))
+                }
+
+                fn show(&self) -> String {
+                    self.to_string()
+                }
+            }
+
+            impl FromNode for $type {}
+        )+
+    };
+}
+
+parsed! {
+    IpAddr, "IPv4 or IPv6 address";
+    u32, "whole number from 0 on";
+    bool, "`true` or `false`";
+}
+
+impl SettingValue for String {
+    fn from_text(text: &str) -> Result<Self, String> {
+        Ok(text.to_owned())
+    }
+
+    fn show(&self) -> String {
+        self.clone()
+    }
+}
+
+impl FromNode for String {}
+
+impl SettingValue for PathBuf {
+    fn from_text(text: &str) -> Result<Self, String> {
+        Ok(Self::from(text))
+    }
+
+    fn show(&self) -> String {
+        self.display().to_string()
+    }
+}
+
+impl FromNode for PathBuf {}
+
+impl<T: SettingValue> SettingValue for Option<T> {
+    fn from_text(text: &str) -> Result<Self, String> {
+        T::from_text(text).map(Some)
+    }
+
+    fn absent() -> Result<Self, String> {
+        Ok(None)
+    }
+
+    fn show(&self) -> String {
+        self.as_ref().map_or_else(|| "none".to_owned(), T::show)
+    }
+}
+
+impl<T: FromNode> FromNode for Option<T> {}
+
+/// A port; 0 lets the operating system choose a free one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Port(pub u16);
+
+impl SettingValue for Port {
+    fn from_text(text: &str) -> Result<Self, String> {
+        text.trim()
+            .parse()
+            .map(Self)
+            .map_err(|_| format!("`{text}` is no port between 0 and 65535"))
+    }
+
+    fn show(&self) -> String {
+        self.0.to_string()
+    }
+}
+
+impl FromNode for Port {}
+
+fn number(text: &str) -> Result<f64, String> {
+    let number: f64 = text
+        .trim()
+        .parse()
+        .map_err(|_| format!("`{text}` is no number"))?;
+    if !number.is_finite() {
+        return Err(format!("`{text}` is not finite"));
+    }
+    if number < 0.0 {
+        return Err(format!("{number} is negative"));
+    }
+    Ok(number)
+}
+
+/// A share: 0 to 1.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Weight(pub f64);
+
+impl SettingValue for Weight {
+    fn from_text(text: &str) -> Result<Self, String> {
+        match number(text)? {
+            value if value <= 1.0 => Ok(Self(value)),
+            value => Err(format!("{value} is not between 0 and 1")),
+        }
+    }
+
+    fn show(&self) -> String {
+        self.0.to_string()
+    }
+}
+
+impl FromNode for Weight {}
+
+/// A finite number from 0 on.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Multiplier(pub f64);
+
+impl SettingValue for Multiplier {
+    fn from_text(text: &str) -> Result<Self, String> {
+        number(text).map(Self)
+    }
+
+    fn show(&self) -> String {
+        self.0.to_string()
+    }
+}
+
+impl FromNode for Multiplier {}
+
+/// Name of a cluster or node: 1 to 64 of `A-Z a-z 0-9 _ -`, so that it can stand in names of subjects and buckets.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Id(pub String);
+
+impl Id {
+    /// The nearest id to a host name.
+    pub(super) fn from_host(host: &str) -> String {
+        let host = host.trim();
+        let short = host.split('.').next().unwrap_or(host);
+        let id: String = short
+            .chars()
+            .map(|c| {
+                if c.is_ascii_alphanumeric() || matches!(c, '-' | '_') {
+                    c
+                } else {
+                    '-'
+                }
+            })
+            .take(64)
+            .collect();
+        if id.is_empty() { "node".to_owned() } else { id }
+    }
+}
+
+impl SettingValue for Id {
+    fn from_text(text: &str) -> Result<Self, String> {
+        let ok = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_');
+        if (1..=64).contains(&text.len()) && text.chars().all(ok) {
+            Ok(Self(text.to_owned()))
+        } else {
+            Err(format!(
+                "`{text}` must have 1 to 64 characters out of A-Z a-z 0-9 _ -"
+            ))
+        }
+    }
+
+    fn show(&self) -> String {
+        self.0.clone()
+    }
+}
+
+impl FromNode for Id {}
+
+/// A text that is never shown. An empty one does not exist.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Secret(String);
+
+impl Secret {
+    /// The text.
+    #[must_use]
+    pub fn expose(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Debug for Secret {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Secret")
+    }
+}
+
+impl SettingValue for Secret {
+    fn from_text(text: &str) -> Result<Self, String> {
+        Ok(Self(text.to_owned()))
+    }
+
+    fn show(&self) -> String {
+        "(secret)".to_owned()
+    }
+}
+
+impl FromNode for Secret {}
+
+macro_rules! words {
+    ($(#[$doc:meta])* $name:ident { $($(#[$vdoc:meta])* $variant:ident = $word:literal),+ }) => {
+        $(#[$doc])*
+        #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+        pub enum $name { $($(#[$vdoc])* $variant),+ }
+
+        impl $name {
+            /// The word that stands in the configuration.
+            #[must_use]
+            pub const fn as_str(self) -> &'static str {
+                match self { $(Self::$variant => $word),+ }
+            }
+        }
+
+        impl SettingValue for $name {
+            fn from_text(text: &str) -> Result<Self, String> {
+                match text.trim().to_ascii_lowercase().as_str() {
+                    $($word => Ok(Self::$variant),)+
+                    _ => Err(format!("`{text}` is none of {}", [$($word),+].join(", "))),
+                }
+            }
+
+            fn show(&self) -> String {
+                self.as_str().to_owned()
+            }
+        }
+
+        impl FromNode for $name {}
+    };
+}
+
+words! {
+    /// How much is logged.
+    LogLevel {
+        /// Only failures.
+        Error = "error",
+        /// And what may become one.
+        Warn = "warn",
+        /// And what happens.
+        Info = "info",
+        /// And why.
+        Debug = "debug",
+        /// Everything.
+        Trace = "trace"
+    }
+}
+
+words! {
+    /// Form of log lines.
+    LogFormat {
+        /// For people.
+        Text = "text",
+        /// For programs: one JSON object a line.
+        Json = "json"
+    }
+}
+
+impl SettingValue for FilterName {
+    fn from_text(text: &str) -> Result<Self, String> {
+        Self::parse_algorithm(text.trim())
+            .ok_or_else(|| format!("unknown algorithm `{text}`; the algorithms are {}", Self::all()))
+    }
+
+    fn show(&self) -> String {
+        self.to_string()
+    }
+}
+
+impl FromNode for FilterName {}
+
+impl SettingValue for DomainName {
+    fn from_text(text: &str) -> Result<Self, String> {
+        match Self::parse("", text) {
+            Ok(name) if name.is_wildcard() => Err(format!("`{text}` is a wildcard, which no zone can be")),
+            Ok(name) => Ok(name),
+            Err(error) => Err(error.message),
+        }
+    }
+
+    fn show(&self) -> String {
+        self.to_string()
+    }
+}
+
+impl FromNode for DomainName {}
+
+/// Signal zones with their values. In the environment: `us-east=450,eu-west=120`.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct SignalTable(pub BTreeMap<String, f64>);
+
+impl SignalTable {
+    fn add(&mut self, zone: &str, value: &str) -> Result<(), String> {
+        let count = zone.chars().count();
+        if !(1..=64).contains(&count) || zone.chars().any(char::is_control) {
+            return Err(format!(
+                "the zone `{zone}` must have 1 to 64 printable characters"
+            ));
+        }
+        let value = number(value).map_err(|error| format!("zone `{zone}`: {error}"))?;
+        match self.0.insert(zone.to_owned(), value) {
+            None => Ok(()),
+            Some(_) => Err(format!("the zone `{zone}` is there twice")),
+        }
+    }
+}
+
+impl SettingValue for SignalTable {
+    fn from_text(text: &str) -> Result<Self, String> {
+        let mut table = Self::default();
+        for part in text.split(',').map(str::trim).filter(|p| !p.is_empty()) {
+            let (zone, value) = part
+                .split_once('=')
+                .ok_or_else(|| format!("`{part}` is not of the form `zone=value`"))?;
+            table.add(zone.trim(), value)?;
+        }
+        Ok(table)
+    }
+
+    fn absent() -> Result<Self, String> {
+        Ok(Self::default())
+    }
+
+    fn show(&self) -> String {
+        if self.0.is_empty() {
+            return "none".to_owned();
+        }
+        self.0
+            .iter()
+            .map(|(zone, value)| format!("{zone}={value}"))
+            .collect::<Vec<_>>()
+            .join(",")
+    }
+}
+
+impl FromNode for SignalTable {
+    fn from_node(node: &Node) -> Result<Self, String> {
+        let Node::Map(entries) = node else {
+            return Err(format!(
+                "is {}, and must be a mapping of zones to values",
+                node.kind()
+            ));
+        };
+        let mut table = Self::default();
+        let mut errors = Vec::new();
+        for entry in entries {
+            let Node::Scalar(value) = &entry.value else {
+                errors.push(format!(
+                    "zone `{}` (line {}): must be a number",
+                    entry.key, entry.line
+                ));
+                continue;
+            };
+            if let Err(error) = table.add(&entry.key, value) {
+                errors.push(format!("{error} (line {})", entry.line));
+            }
+        }
+        if errors.is_empty() {
+            Ok(table)
+        } else {
+            Err(errors.join("; "))
+        }
+    }
+}
+
+/// Keys that licences may be signed with. In the environment: separated by commas.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct PublicKeys(Vec<PublicKey>);
+
+impl PublicKeys {
+    /// The keys.
+    #[must_use]
+    pub fn keys(&self) -> Vec<PublicKey> {
+        self.0.clone()
+    }
+}
+
+impl SettingValue for PublicKeys {
+    fn from_text(text: &str) -> Result<Self, String> {
+        let parts = text.split(',').map(str::trim).filter(|p| !p.is_empty());
+        parts
+            .map(|part| PublicKey::parse(part).map_err(|error| format!("`{part}`: {error}")))
+            .collect::<Result<_, _>>()
+            .map(Self)
+    }
+
+    fn absent() -> Result<Self, String> {
+        Ok(Self::default())
+    }
+
+    fn show(&self) -> String {
+        if self.0.is_empty() {
+            return "none".to_owned();
+        }
+        self.0
+            .iter()
+            .map(PublicKey::to_text)
+            .collect::<Vec<_>>()
+            .join(",")
+    }
+}
+
+impl FromNode for PublicKeys {
+    fn from_node(node: &Node) -> Result<Self, String> {
+        match node {
+            Node::Scalar(text) => Self::from_text(text),
+            Node::List(list) => {
+                let texts: Result<Vec<&str>, String> = list
+                    .iter()
+                    .map(|item| match item {
+                        Node::Scalar(text) => Ok(text.as_str()),
+                        other => Err(format!("an entry is {}, and must be a key", other.kind())),
+                    })
+                    .collect();
+                Self::from_text(&texts?.join(","))
+            }
+            other => Err(format!("is {}, and must be a list of keys", other.kind())),
+        }
+    }
+}

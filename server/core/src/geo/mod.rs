@@ -1,0 +1,67 @@
+//! Geo databases (MMDB files of MaxMind's country, city and ASN kinds) behind the engine's [`Geo`].
+//!
+//! A file is read and walked once when it is loaded: that finds damage before it is used, and leaves for each query
+//! the way down the tree and one look-up by the record's offset, without decoding or allocation.
+
+mod database;
+
+pub use database::GeoError;
+
+use database::{AsnDatabase, CountryDatabase};
+use gslb_engine::geo::{AsInfo, Country, Geo, Located};
+use std::net::IpAddr;
+use std::path::Path;
+use std::sync::Arc;
+
+/// The databases in use.
+#[derive(Debug, Clone, Default)]
+pub struct GeoSet {
+    country: Option<Arc<CountryDatabase>>,
+    asn: Option<Arc<AsnDatabase>>,
+}
+
+impl GeoSet {
+    /// Loads the country database from a file, or goes without one. With an error the old one stays.
+    ///
+    /// # Errors
+    /// The file cannot be read or is no sound database with countries.
+    pub fn set_country(&mut self, path: Option<&Path>) -> Result<(), GeoError> {
+        self.country = path.map(CountryDatabase::open).transpose()?.map(Arc::new);
+        Ok(())
+    }
+
+    /// Loads the ASN database from a file, or goes without one. With an error the old one stays.
+    ///
+    /// # Errors
+    /// The file cannot be read or is no sound database with AS numbers.
+    pub fn set_asn(&mut self, path: Option<&Path>) -> Result<(), GeoError> {
+        self.asn = path.map(AsnDatabase::open).transpose()?.map(Arc::new);
+        Ok(())
+    }
+}
+
+impl Geo for GeoSet {
+    fn country(&self, ip: IpAddr) -> Located<Country> {
+        self.country.as_ref().map_or(Located::NOWHERE, |db| db.find(ip))
+    }
+
+    fn asn(&self, ip: IpAddr) -> Located<AsInfo> {
+        self.asn.as_ref().map_or(Located::NOWHERE, |db| db.find(ip))
+    }
+
+    fn organisation(&self, id: u64) -> Option<String> {
+        self.asn.as_ref()?.organisation(id)
+    }
+
+    fn organisation_of(&self, number: u32) -> Option<u64> {
+        self.asn.as_ref()?.organisation_of(number)
+    }
+
+    fn has_country(&self) -> bool {
+        self.country.is_some()
+    }
+
+    fn has_asn(&self) -> bool {
+        self.asn.is_some()
+    }
+}

@@ -1,0 +1,281 @@
+//! Pools.
+
+use super::{Ops, expect, new_id, patch, require};
+use crate::error::{OpError, Written};
+use crate::store::{Document, Listing, Row};
+use gslb_api_types::{ListQuery, Page, PoolSummary, Stored};
+use gslb_engine::model::{
+    Actor, ErrorCode, Member, MemberDraft, MemberId, Permission, Pool, PoolDraft, PoolId, ValidationError,
+    Warning,
+};
+use std::collections::HashMap;
+use std::net::IpAddr;
+use tokio::sync::MutexGuard;
+
+impl Ops {
+    /// One page of the tenant's pools.
+    ///
+    /// # Errors
+    /// [`OpError::Forbidden`]; [`OpError::Invalid`] for a bad cursor or sort field.
+    pub async fn list_pools(&self, actor: &Actor, query: &ListQuery) -> Result<Page<Stored<Pool>>, OpError> {
+        require(actor, Permission::PoolsRead)?;
+        Ok(self.page(actor, &Listing::NAMED, query).await?.map(Stored::from))
+    }
+
+    /// As [`list_pools`](Self::list_pools), with the health of the members counted.
+    ///
+    /// # Errors
+    /// As for [`list_pools`](Self::list_pools).
+    pub async fn pool_summaries(
+        &self,
+        actor: &Actor,
+        query: &ListQuery,
+    ) -> Result<Page<PoolSummary>, OpError> {
+        let page = self.list_pools(actor, query).await?;
+        let services: HashMap<PoolId, u32> = self
+            .parts
+            .store
+            .services_by_pool(actor.tenant_id)
+            .await?
+            .into_iter()
+            .collect();
+        let snapshot = self.parts.snapshot.load_full();
+        let count = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
+        Ok(page.map(|row| {
+            let pool = row.value;
+            let enabled = count(pool.members.iter().filter(|m| m.enabled).count());
+            let healthy = snapshot
+                .pool(pool.id)
+                .map_or(enabled, gslb_engine::snapshot::CompiledPool::healthy);
+            PoolSummary {
+                id: pool.id,
+                revision: row.revision,
+                members: count(pool.members.len()),
+                healthy,
+                down: enabled.saturating_sub(healthy),
+                min_healthy: pool.min_healthy,
+                check: pool.health_check.as_ref().map(|c| c.kind.name().to_owned()),
+                services: services.get(&pool.id).copied().unwrap_or_default(),
+                name: pool.name,
+            }
+        }))
+    }
+
+    /// One pool.
+    ///
+    /// # Errors
+    /// [`OpError::Forbidden`], [`OpError::NotFound`].
+    pub async fn get_pool(&self, actor: &Actor, id: PoolId) -> Result<Stored<Pool>, OpError> {
+        require(actor, Permission::PoolsRead)?;
+        Ok(self.stored_pool(actor, id).await?.into())
+    }
+
+    /// Makes a pool, with members and check if the draft has them.
+    ///
+    /// # Errors
+    /// [`OpError::Invalid`] with every problem, [`OpError::Conflict`] when the name is taken.
+    pub async fn create_pool(&self, actor: &Actor, draft: &PoolDraft) -> Result<Written<Pool>, OpError> {
+        require(actor, Permission::PoolsWrite)?;
+        let guard = self.lock().await;
+        let pool = self
+            .checked_pool(actor, PoolId(new_id()), &[], draft.clone())
+            .await?;
+        let warnings = pool_warnings(&pool);
+        self.put(guard, actor, None, Document::Pool(pool.clone()), pool, warnings)
+            .await
+    }
+
+    /// Replaces a pool. Absent `members` leave them as they are.
+    ///
+    /// # Errors
+    /// As for [`create_pool`](Self::create_pool); [`OpError::NotFound`], [`OpError::Stale`].
+    pub async fn replace_pool(
+        &self,
+        actor: &Actor,
+        id: PoolId,
+        expected: Option<u64>,
+        draft: &PoolDraft,
+    ) -> Result<Written<Pool>, OpError> {
+        require(actor, Permission::PoolsWrite)?;
+        let (guard, stored) = self.pool_to_change(actor, id, expected).await?;
+        let mut draft = draft.clone();
+        if draft.members.is_none() {
+            draft.members = PoolDraft::from(&stored.value).members;
+        }
+        self.write_pool(guard, actor, stored, draft).await
+    }
+
+    /// Changes some fields of a pool (RFC 7396).
+    ///
+    /// # Errors
+    /// As for [`replace_pool`](Self::replace_pool).
+    pub async fn patch_pool(
+        &self,
+        actor: &Actor,
+        id: PoolId,
+        expected: Option<u64>,
+        patch: &serde_json::Value,
+    ) -> Result<Written<Pool>, OpError> {
+        require(actor, Permission::PoolsWrite)?;
+        let (guard, stored) = self.pool_to_change(actor, id, expected).await?;
+        let draft = patch::apply(&PoolDraft::from(&stored.value), patch)?;
+        self.write_pool(guard, actor, stored, draft).await
+    }
+
+    /// Deletes a pool with its members and check. A pool that services use is refused, unless `cascade` is set:
+    /// then those services go first, one by one, each with its own audit row.
+    ///
+    /// # Errors
+    /// [`OpError::Forbidden`], [`OpError::NotFound`], [`OpError::Stale`], [`OpError::Conflict`] when in use.
+    pub async fn delete_pool(
+        &self,
+        actor: &Actor,
+        id: PoolId,
+        expected: Option<u64>,
+        cascade: bool,
+    ) -> Result<(), OpError> {
+        require(actor, Permission::PoolsWrite)?;
+        let (mut guard, stored) = self.pool_to_change(actor, id, expected).await?;
+        let users = self.parts.store.services_of_pool(id).await?;
+        if !users.is_empty() {
+            if !cascade {
+                let names: Vec<_> = users
+                    .iter()
+                    .take(5)
+                    .map(|s| format!("`{}`", s.value.name))
+                    .collect();
+                let more = users.len().saturating_sub(names.len());
+                let more = if more > 0 {
+                    format!(" and {more} more")
+                } else {
+                    String::new()
+                };
+                return Err(OpError::conflict(
+                    "",
+                    format!(
+                        "the pool `{}` is used by {}{more}",
+                        stored.value.name,
+                        names.join(", ")
+                    ),
+                ));
+            }
+            require(actor, Permission::ServicesWrite)?;
+            for service in users {
+                self.delete(guard, actor, Document::Service(service.value), service.revision)
+                    .await?;
+                guard = self.lock().await;
+            }
+        }
+        self.delete(guard, actor, Document::Pool(stored.value), stored.revision)
+            .await
+    }
+
+    pub(super) async fn stored_pool(&self, actor: &Actor, id: PoolId) -> Result<Row<Pool>, OpError> {
+        let row = self.parts.store.get(actor.tenant_id, id.0).await?;
+        row.ok_or_else(|| OpError::not_found("pool", id))
+    }
+
+    /// Takes the write lock and reads the pool that a change is based on.
+    pub(super) async fn pool_to_change(
+        &self,
+        actor: &Actor,
+        id: PoolId,
+        expected: Option<u64>,
+    ) -> Result<(MutexGuard<'_, ()>, Row<Pool>), OpError> {
+        let guard = self.lock().await;
+        let stored = self.stored_pool(actor, id).await?;
+        expect(expected, stored.revision)?;
+        Ok((guard, stored))
+    }
+
+    pub(super) async fn write_pool(
+        &self,
+        guard: MutexGuard<'_, ()>,
+        actor: &Actor,
+        stored: Row<Pool>,
+        draft: PoolDraft,
+    ) -> Result<Written<Pool>, OpError> {
+        let pool = self
+            .checked_pool(actor, stored.value.id, &stored.value.members, draft)
+            .await?;
+        let warnings = pool_warnings(&pool);
+        let before = Some((Document::Pool(stored.value), stored.revision));
+        self.put(guard, actor, before, Document::Pool(pool.clone()), pool, warnings)
+            .await
+    }
+
+    /// Validates a draft against the members that the pool has now, and the name against other pools.
+    async fn checked_pool(
+        &self,
+        actor: &Actor,
+        id: PoolId,
+        members: &[Member],
+        mut draft: PoolDraft,
+    ) -> Result<Pool, OpError> {
+        let strangers = keep_identities(members, draft.members.as_deref_mut().unwrap_or_default());
+        let pool = match draft.validate(id, actor.tenant_id, || MemberId(new_id())) {
+            Ok(pool) if strangers.is_empty() => pool,
+            Ok(_) => return Err(OpError::Invalid(strangers)),
+            Err(mut errors) => {
+                errors.extend(strangers);
+                return Err(OpError::Invalid(errors));
+            }
+        };
+        let holder = self
+            .parts
+            .store
+            .id_by_name::<Pool>(actor.tenant_id, &pool.name)
+            .await?;
+        if holder.is_some_and(|holder| holder != id.0) {
+            return Err(OpError::conflict(
+                "name",
+                format!("the name `{}` is taken", pool.name),
+            ));
+        }
+        Ok(pool)
+    }
+}
+
+/// Gives each draft without an id that of the member with its address, so that a rewritten set keeps health and
+/// round-trip times. An id that no member of the pool has is an error: ids are made here, not outside.
+fn keep_identities(members: &[Member], drafts: &mut [MemberDraft]) -> Vec<ValidationError> {
+    let by_address: HashMap<IpAddr, MemberId> = members
+        .iter()
+        .filter_map(|m| Some((m.endpoint.ip()?, m.id)))
+        .collect();
+    let mut errors = Vec::new();
+    let taken: Vec<MemberId> = drafts.iter().filter_map(|d| d.id).collect();
+    for (index, draft) in drafts.iter_mut().enumerate() {
+        match draft.id {
+            Some(id) if !members.iter().any(|m| m.id == id) => errors.push(ValidationError::new(
+                format!("members[{index}].id"),
+                ErrorCode::NotFound,
+                format!("`{id}` is no member of this pool; leave the id out for a new member"),
+            )),
+            Some(_) => {}
+            None => {
+                let text = draft.ip_address.as_deref().unwrap_or_default().trim();
+                let ip = text.parse::<IpAddr>().ok().map(|ip| ip.to_canonical());
+                draft.id = ip
+                    .and_then(|ip| by_address.get(&ip).copied())
+                    .filter(|id| !taken.contains(id));
+            }
+        }
+    }
+    errors
+}
+
+fn pool_warnings(pool: &Pool) -> Vec<Warning> {
+    let mut warnings = Vec::new();
+    let enabled = pool.members.iter().filter(|m| m.enabled).count();
+    if pool.min_healthy as usize > enabled {
+        warnings.push(Warning {
+            field: "minHealthy".to_owned(),
+            message: format!(
+                "{} healthy members are asked for and {enabled} enabled ones are there: the pool cannot answer",
+                pool.min_healthy
+            ),
+        });
+    }
+    warnings
+}

@@ -1,0 +1,274 @@
+//! Services.
+
+use super::{Ops, expect, new_id, patch, require};
+use crate::error::{OpError, Written};
+use crate::store::{Document, Row};
+use gslb_api_types::{ListQuery, Page, ServiceRow, Stored};
+use gslb_engine::model::{
+    Actor, DomainName, ErrorCode, Permission, Pool, PoolId, Routing, Service, ServiceDraft, ServiceId,
+    ValidationError, Warning,
+};
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+
+impl Ops {
+    /// One page of the tenant's services.
+    ///
+    /// # Errors
+    /// [`OpError::Forbidden`]; [`OpError::Invalid`] for a bad cursor or sort field.
+    pub async fn list_services(
+        &self,
+        actor: &Actor,
+        query: &ListQuery,
+    ) -> Result<Page<Stored<Service>>, OpError> {
+        Ok(self.service_page(actor, query).await?.map(Stored::from))
+    }
+
+    /// As [`list_services`](Self::list_services), with what a table shows beside them.
+    ///
+    /// # Errors
+    /// As for [`list_services`](Self::list_services).
+    pub async fn service_rows(&self, actor: &Actor, query: &ListQuery) -> Result<Page<ServiceRow>, OpError> {
+        let page = self.service_page(actor, query).await?;
+        let mut names: HashMap<PoolId, String> = HashMap::new();
+        for row in &page.items {
+            let id = row.value.pool_id;
+            if let Entry::Vacant(place) = names.entry(id) {
+                let pool = self.parts.store.get::<Pool>(actor.tenant_id, id.0).await?;
+                place.insert(pool.map(|p| p.value.name).unwrap_or_default());
+            }
+        }
+        let tier = self.tier();
+        Ok(page.map(|row| ServiceRow {
+            pool_name: names.get(&row.value.pool_id).cloned().unwrap_or_default(),
+            license_fallback: row.value.routing.required_tier() > tier,
+            revision: row.revision,
+            service: row.value,
+        }))
+    }
+
+    async fn service_page(&self, actor: &Actor, query: &ListQuery) -> Result<Page<Row<Service>>, OpError> {
+        require(actor, Permission::ServicesRead)?;
+        self.page(actor, &crate::store::Listing::SERVICES, query).await
+    }
+
+    /// One service.
+    ///
+    /// # Errors
+    /// [`OpError::Forbidden`], [`OpError::NotFound`].
+    pub async fn get_service(&self, actor: &Actor, id: ServiceId) -> Result<Stored<Service>, OpError> {
+        require(actor, Permission::ServicesRead)?;
+        Ok(self.stored_service(actor, id).await?.into())
+    }
+
+    /// Makes a service.
+    ///
+    /// # Errors
+    /// [`OpError::LicenseRequired`] for routing above the tier, [`OpError::Invalid`] with every problem,
+    /// [`OpError::Conflict`] when the name or domain is taken.
+    pub async fn create_service(
+        &self,
+        actor: &Actor,
+        draft: &ServiceDraft,
+    ) -> Result<Written<Service>, OpError> {
+        require(actor, Permission::ServicesWrite)?;
+        self.gate(actor, draft, None)?;
+        let guard = self.lock().await;
+        let service = self.checked_service(actor, ServiceId(new_id()), draft).await?;
+        let warnings = self.service_warnings(&service).await?;
+        self.put(
+            guard,
+            actor,
+            None,
+            Document::Service(service.clone()),
+            service,
+            warnings,
+        )
+        .await
+    }
+
+    /// Replaces a service.
+    ///
+    /// # Errors
+    /// As for [`create_service`](Self::create_service); [`OpError::NotFound`], [`OpError::Stale`].
+    pub async fn replace_service(
+        &self,
+        actor: &Actor,
+        id: ServiceId,
+        expected: Option<u64>,
+        draft: &ServiceDraft,
+    ) -> Result<Written<Service>, OpError> {
+        require(actor, Permission::ServicesWrite)?;
+        let guard = self.lock().await;
+        let stored = self.stored_service(actor, id).await?;
+        expect(expected, stored.revision)?;
+        self.write_service(guard, actor, stored, draft).await
+    }
+
+    /// Changes some fields of a service (RFC 7396).
+    ///
+    /// # Errors
+    /// As for [`replace_service`](Self::replace_service); [`OpError::Invalid`] for an algorithm alone on a service
+    /// with a chain: the chain would go on winning.
+    pub async fn patch_service(
+        &self,
+        actor: &Actor,
+        id: ServiceId,
+        expected: Option<u64>,
+        patch: &serde_json::Value,
+    ) -> Result<Written<Service>, OpError> {
+        require(actor, Permission::ServicesWrite)?;
+        let guard = self.lock().await;
+        let stored = self.stored_service(actor, id).await?;
+        expect(expected, stored.revision)?;
+        let mut draft = patch::apply(&ServiceDraft::from(&stored.value), patch)?;
+        let names_algorithm = patch
+            .get("algorithm")
+            .and_then(|v| v.as_str())
+            .is_some_and(|text| !text.is_empty());
+        if matches!(stored.value.routing, Routing::Chain(_)) && patch.get("filterChain").is_none() {
+            if names_algorithm {
+                return Err(OpError::invalid(
+                    "algorithm",
+                    ErrorCode::Conflict,
+                    "this service has a filter chain, which wins over an algorithm; \
+                     send `filterChain: []` as well to go back to a single algorithm",
+                ));
+            }
+            draft.algorithm = None;
+        }
+        self.write_service(guard, actor, stored, &draft).await
+    }
+
+    /// Deletes a service.
+    ///
+    /// # Errors
+    /// [`OpError::Forbidden`], [`OpError::NotFound`], [`OpError::Stale`].
+    pub async fn delete_service(
+        &self,
+        actor: &Actor,
+        id: ServiceId,
+        expected: Option<u64>,
+    ) -> Result<(), OpError> {
+        require(actor, Permission::ServicesWrite)?;
+        let guard = self.lock().await;
+        let stored = self.stored_service(actor, id).await?;
+        expect(expected, stored.revision)?;
+        self.delete(guard, actor, Document::Service(stored.value), stored.revision)
+            .await
+    }
+
+    async fn stored_service(&self, actor: &Actor, id: ServiceId) -> Result<Row<Service>, OpError> {
+        let row = self.parts.store.get(actor.tenant_id, id.0).await?;
+        row.ok_or_else(|| OpError::not_found("service", id))
+    }
+
+    async fn write_service(
+        &self,
+        guard: tokio::sync::MutexGuard<'_, ()>,
+        actor: &Actor,
+        stored: Row<Service>,
+        draft: &ServiceDraft,
+    ) -> Result<Written<Service>, OpError> {
+        self.gate(actor, draft, Some(&stored.value))?;
+        let service = self.checked_service(actor, stored.value.id, draft).await?;
+        let warnings = self.service_warnings(&service).await?;
+        let before = Some((Document::Service(stored.value), stored.revision));
+        self.put(
+            guard,
+            actor,
+            before,
+            Document::Service(service.clone()),
+            service,
+            warnings,
+        )
+        .await
+    }
+
+    /// Validates a draft, and the rules that need other objects: the pool, the name, the domain.
+    async fn checked_service(
+        &self,
+        actor: &Actor,
+        id: ServiceId,
+        draft: &ServiceDraft,
+    ) -> Result<Service, OpError> {
+        let store = &self.parts.store;
+        let validated = draft.validate(id, actor.tenant_id, self.default_algorithm());
+        let (service, mut errors) = match validated {
+            Ok(service) => (Some(service), Vec::new()),
+            Err(errors) => (None, errors),
+        };
+        // The pool is looked up also when other fields are wrong: every problem at once.
+        let pool_id = draft
+            .pool_id
+            .as_deref()
+            .and_then(|text| text.trim().parse::<PoolId>().ok());
+        if let Some(pool_id) = pool_id
+            && store.get::<Pool>(actor.tenant_id, pool_id.0).await?.is_none()
+        {
+            errors.push(ValidationError::new(
+                "poolId",
+                ErrorCode::NotFound,
+                format!("there is no pool `{pool_id}`"),
+            ));
+        }
+        let service = match service {
+            Some(service) if errors.is_empty() => service,
+            _ => return Err(OpError::Invalid(errors)),
+        };
+        let holder = store
+            .id_by_name::<Service>(actor.tenant_id, &service.name)
+            .await?;
+        if holder.is_some_and(|holder| holder != id.0) {
+            return Err(OpError::conflict(
+                "name",
+                format!("the name `{}` is taken", service.name),
+            ));
+        }
+        if let Some((tenant, holder)) = store.holder(service.domain.as_str()).await?
+            && holder != id
+        {
+            let message = if tenant == actor.tenant_id {
+                format!("the domain `{}` is taken by another service", service.domain)
+            } else {
+                format!("the domain `{}` is taken: it is not yours", service.domain)
+            };
+            return Err(OpError::conflict("domain", message));
+        }
+        if let Some(zone) = self.enclosing_zone(&service.domain).await?
+            && zone.tenant_id != actor.tenant_id
+        {
+            return Err(OpError::conflict(
+                "domain",
+                format!("the domain `{}` lies in a zone that is not yours", service.domain),
+            ));
+        }
+        Ok(service)
+    }
+
+    /// The closest zone around a name, of whatever tenant.
+    async fn enclosing_zone(&self, domain: &DomainName) -> Result<Option<gslb_engine::model::Zone>, OpError> {
+        let mut rest = domain.as_str();
+        while !rest.is_empty() {
+            if let Some(zone) = self.parts.store.zone_by_name(rest).await? {
+                return Ok(Some(zone.value));
+            }
+            rest = rest.split_once('.').map_or("", |(_, parent)| parent);
+        }
+        Ok(None)
+    }
+
+    async fn service_warnings(&self, service: &Service) -> Result<Vec<Warning>, OpError> {
+        let mut warnings = service.routing.warnings();
+        if self.enclosing_zone(&service.domain).await?.is_none() {
+            warnings.push(Warning {
+                field: "domain".to_owned(),
+                message: format!(
+                    "`{}` lies in no zone of this server: it is answered, with a made-up SOA",
+                    service.domain
+                ),
+            });
+        }
+        Ok(warnings)
+    }
+}

@@ -1,0 +1,281 @@
+//! What the reconciler compiles from, kept in memory and updated change by change.
+
+use super::{Inputs, Message};
+use crate::clock::Clock;
+use crate::config::Settings;
+use crate::events::EventBus;
+use crate::geo::GeoSet;
+use crate::license::{self, LicenseState, LicenseStatus};
+use crate::mapfile;
+use crate::store::{Action, Change, Document, Store, StoreError};
+use arc_swap::ArcSwap;
+use gslb_api_types::EventKind;
+use gslb_engine::environment::{Environment, MapRule};
+use gslb_engine::model::{DomainName, Service, TenantId, Zone};
+use gslb_engine::snapshot::{Configuration, Slots, Snapshot};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// State of the reconciler.
+#[derive(Debug)]
+pub(super) struct State {
+    config: Configuration,
+    revision: u64,
+    slots: Slots,
+    settings: Arc<Settings>,
+    geo: GeoSet,
+    map: Arc<[MapRule]>,
+    stored_license: Option<String>,
+    license_file: Option<String>,
+    license: Arc<ArcSwap<LicenseStatus>>,
+    events: EventBus,
+    clock: Clock,
+    /// Seeds name hashes and starts of round-robin; the same for every snapshot of this process.
+    entropy: u64,
+    errors: FileErrors,
+}
+
+/// The latest problem of each file, if it has one.
+#[derive(Debug, Default)]
+struct FileErrors {
+    country: Option<String>,
+    asn: Option<String>,
+    map: Option<String>,
+    license: Option<String>,
+}
+
+impl State {
+    pub(super) async fn load(inputs: &Inputs) -> Result<Self, StoreError> {
+        let store: &Store = &inputs.store;
+        let stored = store.configuration().await?;
+        let stored_license = store.license().await?.map(|row| row.value.text);
+        let mut seed = [0; 8];
+        if getrandom::fill(&mut seed).is_err() {
+            tracing::warn!("no randomness: the hash of names is not seeded");
+        }
+        Ok(Self {
+            config: Configuration {
+                zones: stored.zones,
+                pools: stored.pools,
+                services: stored.services,
+            },
+            revision: stored.revision,
+            slots: Slots::new(),
+            settings: Arc::clone(&inputs.settings),
+            geo: GeoSet::default(),
+            map: Arc::new([]),
+            stored_license,
+            license_file: None,
+            license: Arc::clone(&inputs.license),
+            events: inputs.events.clone(),
+            clock: inputs.clock.clone(),
+            entropy: u64::from_ne_bytes(seed),
+            errors: FileErrors::default(),
+        })
+    }
+
+    pub(super) fn revision(&self) -> u64 {
+        self.revision
+    }
+
+    pub(super) fn file_errors(&self) -> Vec<String> {
+        let FileErrors {
+            country,
+            asn,
+            map,
+            license,
+        } = &self.errors;
+        [country, asn, map, license]
+            .into_iter()
+            .flatten()
+            .cloned()
+            .collect()
+    }
+
+    /// Takes messages in; says whether the snapshot must be compiled anew. Without messages: looks at the time.
+    pub(super) fn take(&mut self, messages: Vec<Message>) -> bool {
+        let mut dirty = false;
+        for message in messages {
+            dirty |= match message {
+                Message::Changed(commit) if commit.revision <= self.revision => false,
+                Message::Changed(commit) => {
+                    self.revision = commit.revision;
+                    self.change(&commit.change)
+                }
+                Message::Settings(settings) => {
+                    self.settings = settings;
+                    self.read_files(|_| true);
+                    true
+                }
+                Message::Files(files) => {
+                    self.read_files(|path| files.iter().any(|file| file == path));
+                    true
+                }
+                Message::Everything => {
+                    self.read_files(|_| true);
+                    true
+                }
+            };
+        }
+        self.judge_license() | dirty
+    }
+
+    fn change(&mut self, change: &Change) -> bool {
+        let config = &mut self.config;
+        match &change.action {
+            Action::Put(Document::Zone(zone)) => put(&mut config.zones, zone, |z| z.id),
+            Action::Delete(Document::Zone(zone)) => config.zones.retain(|z| z.id != zone.id),
+            Action::Put(Document::Pool(pool)) => put(&mut config.pools, pool, |p| p.id),
+            Action::Delete(Document::Pool(pool)) => config.pools.retain(|p| p.id != pool.id),
+            Action::Put(Document::Service(service)) => {
+                let old = config
+                    .services
+                    .iter()
+                    .find(|s| s.id == service.id)
+                    .map(|s| s.domain.clone());
+                bump_serial(&mut config.zones, &service.domain);
+                if let Some(old) = old.filter(|old| *old != service.domain) {
+                    bump_serial(&mut config.zones, &old);
+                }
+                put(&mut config.services, service, |s: &Service| s.id);
+            }
+            Action::Delete(Document::Service(service)) => {
+                bump_serial(&mut config.zones, &service.domain);
+                config.services.retain(|s| s.id != service.id);
+            }
+            Action::Put(Document::License(license)) => {
+                self.stored_license = Some(license.text.clone());
+                return false;
+            }
+            Action::Delete(Document::License(_)) => {
+                self.stored_license = None;
+                return false;
+            }
+            Action::Put(Document::User(_) | Document::Token(_))
+            | Action::Delete(Document::User(_) | Document::Token(_)) => return false,
+        }
+        true
+    }
+
+    /// Reads those of the configured files that `wanted` picks. One that cannot be used leaves what was there.
+    fn read_files(&mut self, wanted: impl Fn(&Path) -> bool) {
+        let latency = &self.settings.latency;
+        let pick = |path: &Option<PathBuf>| path.as_deref().is_none_or(&wanted);
+        let country = latency
+            .geoip_db_path
+            .clone()
+            .or_else(|| latency.city_db_path.clone());
+        if pick(&country) {
+            self.errors.country = told(self.geo.set_country(country.as_deref()));
+        }
+        let asn = latency.asn_db_path.clone();
+        if pick(&asn) {
+            self.errors.asn = told(self.geo.set_asn(asn.as_deref()));
+        }
+        let map = self.settings.routing.map_file.clone();
+        if pick(&map) {
+            self.errors.map = match map.as_deref().map(mapfile::load).transpose() {
+                Ok(rules) => {
+                    self.map = rules.unwrap_or_default().into();
+                    None
+                }
+                Err(error) => told(Err::<(), _>(error)),
+            };
+        }
+        let license = self.settings.license.file.clone();
+        if pick(&license) {
+            let text = license.as_deref().map(std::fs::read_to_string).transpose();
+            self.errors.license = match text {
+                Ok(text) => {
+                    self.license_file = text;
+                    None
+                }
+                Err(error) => {
+                    told(Err::<(), _>(error)).map(|error| format!("cannot read license.file: {error}"))
+                }
+            };
+        }
+    }
+
+    /// Looks which licence is in force now; says whether that changes what is compiled.
+    fn judge_license(&mut self) -> bool {
+        let keys = self.settings.license.public_keys.keys();
+        let now = self.clock.now();
+        let key = self
+            .settings
+            .license
+            .key
+            .as_ref()
+            .map(|key| key.expose().to_owned());
+        let configured = key.or_else(|| self.license_file.clone());
+        // A stored licence goes before a configured one as long as it is good: it was put there later, by hand.
+        let stored = self
+            .stored_license
+            .as_deref()
+            .map(|text| license::evaluate(Some(text), &keys, now));
+        let status = match stored {
+            Some(status) if status.state == LicenseState::Valid || configured.is_none() => status,
+            _ => license::evaluate(configured.as_deref(), &keys, now),
+        };
+        let old = self.license.load_full();
+        if *old == status {
+            return false;
+        }
+        let changed = old.tier != status.tier;
+        if status.state == LicenseState::Valid {
+            tracing::info!(tier = %status.tier, "{}", status.message);
+        } else {
+            tracing::warn!(tier = %status.tier, "{}", status.message);
+        }
+        if changed {
+            let kind = EventKind::License {
+                tier: status.tier,
+                reason: status.message.clone(),
+            };
+            self.events.publish(TenantId::DEFAULT, kind);
+        }
+        self.license.store(Arc::new(status));
+        changed
+    }
+
+    pub(super) fn compile(&mut self) -> Result<Snapshot, String> {
+        let environment = Environment {
+            geo: Arc::new(self.geo.clone()),
+            map: Arc::clone(&self.map),
+            signals: self.settings.signal_settings(),
+            latency: self.settings.latency_settings(),
+            tier: self.license.load().tier,
+        };
+        Snapshot::compile(&self.config, &environment, &mut self.slots, self.entropy).map_err(|errors| {
+            errors
+                .iter()
+                .map(ToString::to_string)
+                .collect::<Vec<_>>()
+                .join("; ")
+        })
+    }
+}
+
+fn told<T>(result: Result<T, impl std::error::Error>) -> Option<String> {
+    let error = result.err()?.to_string();
+    tracing::error!(%error, "what was loaded before stays in use");
+    Some(error)
+}
+
+fn put<T: Clone, I: PartialEq>(list: &mut Vec<T>, new: &T, id: impl Fn(&T) -> I) {
+    match list.iter_mut().find(|old| id(old) == id(new)) {
+        Some(old) => old.clone_from(new),
+        None => list.push(new.clone()),
+    }
+}
+
+/// As the store does with the row: the closest zone around a name has a new serial.
+fn bump_serial(zones: &mut [Zone], domain: &DomainName) {
+    let closest = zones
+        .iter_mut()
+        .filter(|zone| domain.is_within(&zone.name))
+        .max_by_key(|zone| zone.name.as_str().len());
+    if let Some(zone) = closest {
+        zone.serial = zone.serial.wrapping_add(1);
+    }
+}

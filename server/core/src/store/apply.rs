@@ -1,0 +1,319 @@
+//! Applies one change: rows, member index, claim, zone serial, audit row and revision, in one transaction.
+
+use super::change::{Action, Change, Document, ObjectKind};
+use super::{Store, StoreError};
+use crate::clock::to_millis;
+use sqlx::sqlite::SqliteConnection;
+use sqlx::{AssertSqlSafe, Connection as _};
+
+/// Turns a broken constraint into [`StoreError::Rule`].
+fn rule(context: &'static str) -> impl FnOnce(sqlx::Error) -> StoreError {
+    move |source| match source.as_database_error() {
+        Some(error) if !matches!(error.kind(), sqlx::error::ErrorKind::Other) => StoreError::Rule {
+            rule: error.message().to_owned(),
+        },
+        _ => StoreError::Query { context, source },
+    }
+}
+
+fn table(kind: ObjectKind) -> &'static str {
+    match kind {
+        ObjectKind::Zone => "zones",
+        ObjectKind::Pool => "pools",
+        ObjectKind::Service => "services",
+        ObjectKind::User => "users",
+        ObjectKind::Token => "tokens",
+        ObjectKind::License => "license",
+    }
+}
+
+fn signed(revision: u64) -> i64 {
+    i64::try_from(revision).unwrap_or(i64::MAX)
+}
+
+impl Store {
+    /// Applies at the next revision and says which that was.
+    pub(super) async fn apply_next(&self, change: &Change) -> Result<u64, StoreError> {
+        self.apply_with(None, change).await.map(|(revision, _)| revision)
+    }
+
+    /// Applies at a given revision; false when that revision was applied before.
+    pub(super) async fn apply_at(&self, revision: u64, change: &Change) -> Result<bool, StoreError> {
+        self.apply_with(Some(revision), change)
+            .await
+            .map(|(_, applied)| applied)
+    }
+
+    async fn apply_with(&self, at: Option<u64>, change: &Change) -> Result<(u64, bool), StoreError> {
+        let mut connection = self
+            .writer
+            .acquire()
+            .await
+            .map_err(StoreError::query("get the writer"))?;
+        // IMMEDIATE: the lock is taken before anything is read, so that a read cannot be outdated by the write.
+        let mut tx = connection
+            .begin_with("BEGIN IMMEDIATE")
+            .await
+            .map_err(StoreError::query("begin"))?;
+        let last: i64 = sqlx::query_scalar("SELECT CAST(value AS INTEGER) FROM meta WHERE key = 'revision'")
+            .fetch_one(&mut *tx)
+            .await
+            .map_err(StoreError::query("read the revision"))?;
+        let last = u64::try_from(last).unwrap_or_default();
+        let revision = at.unwrap_or(last + 1);
+        if revision <= last {
+            return Ok((revision, false));
+        }
+        expect(&mut tx, change).await?;
+        match &change.action {
+            Action::Put(document) => put(&mut tx, revision, change, document).await?,
+            Action::Delete(document) => delete(&mut tx, document).await?,
+        }
+        audit(&mut tx, revision, change).await?;
+        sqlx::query("UPDATE meta SET value = ? WHERE key = 'revision'")
+            .bind(revision.to_string())
+            .execute(&mut *tx)
+            .await
+            .map_err(StoreError::query("write the revision"))?;
+        tx.commit().await.map_err(rule("commit"))?;
+        Ok((revision, true))
+    }
+}
+
+async fn expect(tx: &mut SqliteConnection, change: &Change) -> Result<(), StoreError> {
+    let document = change.action.document();
+    let kind = document.kind();
+    let sql = format!("SELECT revision FROM {} WHERE id = ?", table(kind));
+    let current: Option<i64> = sqlx::query_scalar(AssertSqlSafe(sql))
+        .bind(document.id().to_string())
+        .fetch_optional(tx)
+        .await
+        .map_err(StoreError::query("read an object's revision"))?;
+    let current = current.and_then(|r| u64::try_from(r).ok());
+    if current == change.expected {
+        Ok(())
+    } else {
+        Err(StoreError::Revision {
+            kind: kind.as_str(),
+            current,
+        })
+    }
+}
+
+async fn put(
+    tx: &mut SqliteConnection,
+    revision: u64,
+    change: &Change,
+    document: &Document,
+) -> Result<(), StoreError> {
+    let id = document.id().to_string();
+    let tenant = change.tenant_id.to_string();
+    let json = document.to_json().map_err(|source| StoreError::Document {
+        kind: document.kind().as_str(),
+        id: id.clone(),
+        source,
+    })?;
+    let time = to_millis(change.audit.time);
+    let revision = signed(revision);
+    match document {
+        Document::Zone(zone) => {
+            sqlx::query(
+                "INSERT INTO zones (id, tenant_id, name, revision, created_at, updated_at, document)
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?5, ?6)
+                 ON CONFLICT (id) DO UPDATE SET name = ?3, revision = ?4, updated_at = ?5, document = ?6",
+            )
+            .bind(&id)
+            .bind(&tenant)
+            .bind(zone.name.as_str())
+            .bind(revision)
+            .bind(time)
+            .bind(&json)
+            .execute(tx)
+            .await
+            .map_err(rule("write a zone"))?;
+        }
+        Document::Pool(pool) => {
+            sqlx::query(
+                "INSERT INTO pools (id, tenant_id, name, revision, created_at, updated_at, document)
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?5, ?6)
+                 ON CONFLICT (id) DO UPDATE SET name = ?3, revision = ?4, updated_at = ?5, document = ?6",
+            )
+            .bind(&id)
+            .bind(&tenant)
+            .bind(&pool.name)
+            .bind(revision)
+            .bind(time)
+            .bind(&json)
+            .execute(&mut *tx)
+            .await
+            .map_err(rule("write a pool"))?;
+            sqlx::query("DELETE FROM members WHERE pool_id = ?")
+                .bind(&id)
+                .execute(&mut *tx)
+                .await
+                .map_err(rule("clear the members of a pool"))?;
+            for member in &pool.members {
+                sqlx::query("INSERT INTO members (id, pool_id) VALUES (?, ?)")
+                    .bind(member.id.to_string())
+                    .bind(&id)
+                    .execute(&mut *tx)
+                    .await
+                    .map_err(rule("write a member"))?;
+            }
+        }
+        Document::Service(service) => {
+            let old: Option<String> = sqlx::query_scalar("SELECT domain FROM services WHERE id = ?")
+                .bind(&id)
+                .fetch_optional(&mut *tx)
+                .await
+                .map_err(StoreError::query("read a service"))?;
+            sqlx::query(
+                "INSERT INTO services
+                     (id, tenant_id, name, domain, pool_id, revision, created_at, updated_at, document)
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?7, ?8)
+                 ON CONFLICT (id) DO UPDATE SET
+                     name = ?3, domain = ?4, pool_id = ?5, revision = ?6, updated_at = ?7, document = ?8",
+            )
+            .bind(&id)
+            .bind(&tenant)
+            .bind(&service.name)
+            .bind(service.domain.as_str())
+            .bind(service.pool_id.to_string())
+            .bind(revision)
+            .bind(time)
+            .bind(&json)
+            .execute(&mut *tx)
+            .await
+            .map_err(rule("write a service"))?;
+            sqlx::query("DELETE FROM claims WHERE service_id = ?")
+                .bind(&id)
+                .execute(&mut *tx)
+                .await
+                .map_err(rule("release a claim"))?;
+            sqlx::query("INSERT INTO claims (domain, tenant_id, service_id) VALUES (?, ?, ?)")
+                .bind(service.domain.as_str())
+                .bind(&tenant)
+                .bind(&id)
+                .execute(&mut *tx)
+                .await
+                .map_err(rule("claim a domain"))?;
+            bump_serial(tx, service.domain.as_str()).await?;
+            if let Some(old) = old.filter(|old| old != service.domain.as_str()) {
+                bump_serial(tx, &old).await?;
+            }
+        }
+        Document::User(user) => {
+            sqlx::query(
+                "INSERT INTO users (id, tenant_id, name, revision, created_at, updated_at, document)
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?5, ?6)
+                 ON CONFLICT (id) DO UPDATE SET name = ?3, revision = ?4, updated_at = ?5, document = ?6",
+            )
+            .bind(&id)
+            .bind(&tenant)
+            .bind(&user.name)
+            .bind(revision)
+            .bind(time)
+            .bind(&json)
+            .execute(tx)
+            .await
+            .map_err(rule("write a user"))?;
+        }
+        Document::Token(token) => {
+            sqlx::query(
+                "INSERT INTO tokens (id, tenant_id, name, hash, revision, created_at, updated_at, document)
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?6, ?7)
+                 ON CONFLICT (id) DO UPDATE SET
+                     name = ?3, hash = ?4, revision = ?5, updated_at = ?6, document = ?7",
+            )
+            .bind(&id)
+            .bind(&tenant)
+            .bind(&token.name)
+            .bind(&token.hash)
+            .bind(revision)
+            .bind(time)
+            .bind(&json)
+            .execute(tx)
+            .await
+            .map_err(rule("write a token"))?;
+        }
+        Document::License(_) => {
+            sqlx::query(
+                "INSERT INTO license (id, revision, created_at, updated_at, document) VALUES (?1, ?2, ?3, ?3, ?4)
+                 ON CONFLICT (id) DO UPDATE SET revision = ?2, updated_at = ?3, document = ?4",
+            )
+            .bind(&id)
+            .bind(revision)
+            .bind(time)
+            .bind(&json)
+            .execute(tx)
+            .await
+            .map_err(rule("write the licence"))?;
+        }
+    }
+    Ok(())
+}
+
+async fn delete(tx: &mut SqliteConnection, document: &Document) -> Result<(), StoreError> {
+    let sql = format!("DELETE FROM {} WHERE id = ?", table(document.kind()));
+    sqlx::query(AssertSqlSafe(sql))
+        .bind(document.id().to_string())
+        .execute(&mut *tx)
+        .await
+        .map_err(rule("delete an object"))?;
+    if let Document::Service(service) = document {
+        bump_serial(tx, service.domain.as_str()).await?;
+    }
+    Ok(())
+}
+
+/// Raises the serial of the closest zone around `domain`: secondaries and caches see that the zone has changed. The
+/// zone's revision stays: nobody has edited the zone.
+async fn bump_serial(tx: &mut SqliteConnection, domain: &str) -> Result<(), StoreError> {
+    let mut rest = domain;
+    loop {
+        let done = sqlx::query(
+            "UPDATE zones SET document =
+                 json_set(document, '$.serial', (json_extract(document, '$.serial') + 1) % 4294967296)
+             WHERE name = ?",
+        )
+        .bind(rest)
+        .execute(&mut *tx)
+        .await
+        .map_err(StoreError::query("raise a zone's serial"))?;
+        match rest.split_once('.') {
+            Some((_, parent)) if done.rows_affected() == 0 && !parent.is_empty() => rest = parent,
+            _ => return Ok(()),
+        }
+    }
+}
+
+async fn audit(tx: &mut SqliteConnection, revision: u64, change: &Change) -> Result<(), StoreError> {
+    let audit = &change.audit;
+    let document = change.action.document();
+    let actor = serde_json::to_string(&audit.actor.kind).map_err(|source| StoreError::Document {
+        kind: "actor",
+        id: audit.actor.name.clone(),
+        source,
+    })?;
+    sqlx::query(
+        "INSERT INTO audit (revision, time, tenant_id, actor, actor_name, source, action,
+                            object_kind, object_id, object_name, before, after)
+         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+    )
+    .bind(signed(revision))
+    .bind(to_millis(audit.time))
+    .bind(change.tenant_id.to_string())
+    .bind(actor)
+    .bind(&audit.actor.name)
+    .bind(audit.actor.from.map(|ip| ip.to_string()))
+    .bind(audit.action)
+    .bind(document.kind().as_str())
+    .bind(document.id().to_string())
+    .bind(document.name())
+    .bind(audit.before.as_ref().map(ToString::to_string))
+    .bind(audit.after.as_ref().map(ToString::to_string))
+    .execute(tx)
+    .await
+    .map_err(StoreError::query("write the audit row"))?;
+    Ok(())
+}

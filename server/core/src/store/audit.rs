@@ -1,0 +1,108 @@
+//! Reads of the audit trail. Rows are written with the change they tell of, in the same transaction.
+
+use super::{Store, StoreError};
+use gslb_api_types::{AuditEntry, Page};
+use gslb_engine::model::TenantId;
+use sqlx::{AssertSqlSafe, FromRow};
+use uuid::Uuid;
+
+/// What part of the trail, newest first.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct AuditFilter {
+    /// Rows a page, 1 to 500, default 100.
+    pub limit: Option<u32>,
+    /// `nextCursor` of the page before.
+    pub cursor: Option<String>,
+    /// Only changes of this object.
+    pub object_id: Option<Uuid>,
+    /// Only rows whose actor, action, object kind or object name contains this text.
+    pub search: Option<String>,
+}
+
+#[derive(FromRow)]
+struct RawAudit {
+    id: i64,
+    revision: i64,
+    time: i64,
+    tenant_id: String,
+    actor_name: String,
+    source: Option<String>,
+    action: String,
+    object_kind: String,
+    object_id: String,
+    object_name: String,
+    before: Option<String>,
+    after: Option<String>,
+}
+
+impl RawAudit {
+    fn entry(self) -> AuditEntry {
+        let json = |text: Option<String>| text.and_then(|t| serde_json::from_str(&t).ok());
+        AuditEntry {
+            revision: u64::try_from(self.revision).unwrap_or_default(),
+            at: u64::try_from(self.time).unwrap_or_default(),
+            tenant_id: self.tenant_id.parse().unwrap_or(TenantId::DEFAULT),
+            actor: self.actor_name,
+            from: self.source,
+            action: self.action,
+            object: self.object_kind,
+            object_id: self.object_id,
+            name: self.object_name,
+            before: json(self.before),
+            after: json(self.after),
+        }
+    }
+}
+
+impl Store {
+    /// One page of a tenant's audit trail, newest first.
+    ///
+    /// # Errors
+    /// [`StoreError::Cursor`] for a cursor this server did not make; the database fails.
+    pub async fn audit(
+        &self,
+        tenant: TenantId,
+        filter: &AuditFilter,
+    ) -> Result<Page<AuditEntry>, StoreError> {
+        let limit = filter.limit.unwrap_or(100).clamp(1, 500);
+        let before = match filter.cursor.as_deref().filter(|c| !c.is_empty()) {
+            None => i64::MAX,
+            Some(text) => text.parse().map_err(|_| StoreError::Cursor)?,
+        };
+        let test = "tenant_id = ?1 AND (?2 IS NULL OR object_id = ?2)
+             AND (?3 IS NULL OR instr(lower(actor_name || ' ' || action || ' ' || object_kind || ' ' || object_name),
+                                      lower(?3)) > 0)";
+        let object = filter.object_id.map(|id| id.to_string());
+        let search = filter.search.as_deref().map(str::trim).filter(|s| !s.is_empty());
+        let total: i64 =
+            sqlx::query_scalar(AssertSqlSafe(format!("SELECT COUNT(*) FROM audit WHERE {test}")))
+                .bind(tenant.to_string())
+                .bind(object.as_deref())
+                .bind(search)
+                .fetch_one(&self.readers)
+                .await
+                .map_err(StoreError::query("count the audit trail"))?;
+        let page = format!(
+            "SELECT id, revision, time, tenant_id, actor_name, source, action, object_kind, object_id,
+                    object_name, before, after
+             FROM audit WHERE {test} AND id < ?4 ORDER BY id DESC LIMIT ?5"
+        );
+        let mut rows: Vec<RawAudit> = sqlx::query_as(AssertSqlSafe(page))
+            .bind(tenant.to_string())
+            .bind(object.as_deref())
+            .bind(search)
+            .bind(before)
+            .bind(limit + 1)
+            .fetch_all(&self.readers)
+            .await
+            .map_err(StoreError::query("read the audit trail"))?;
+        let more = rows.len() > limit as usize;
+        rows.truncate(limit as usize);
+        let next_cursor = rows.last().filter(|_| more).map(|row| row.id.to_string());
+        Ok(Page {
+            items: rows.into_iter().map(RawAudit::entry).collect(),
+            next_cursor,
+            total: u64::try_from(total).unwrap_or_default(),
+        })
+    }
+}

@@ -1,0 +1,187 @@
+//! A change of the configuration as a value.
+
+use super::records::{LicenseRecord, TokenRecord, UserRecord};
+use gslb_engine::model::{Actor, Pool, Service, TenantId, Zone};
+use serde::Serialize;
+use time::OffsetDateTime;
+use uuid::Uuid;
+
+/// Kinds of aggregates.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum ObjectKind {
+    /// A zone.
+    Zone,
+    /// A pool with its members and check.
+    Pool,
+    /// A service.
+    Service,
+    /// A user account.
+    User,
+    /// An API token.
+    Token,
+    /// The stored licence.
+    License,
+}
+
+impl ObjectKind {
+    /// Name in audit, events and messages.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Zone => "zone",
+            Self::Pool => "pool",
+            Self::Service => "service",
+            Self::User => "user",
+            Self::Token => "token",
+            Self::License => "license",
+        }
+    }
+}
+
+/// The new content of an aggregate.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Document {
+    /// A zone.
+    Zone(Zone),
+    /// A pool.
+    Pool(Pool),
+    /// A service.
+    Service(Service),
+    /// A user account.
+    User(UserRecord),
+    /// An API token.
+    Token(TokenRecord),
+    /// The licence.
+    License(LicenseRecord),
+}
+
+impl Document {
+    /// Id of the one licence row.
+    pub(crate) const LICENSE_ID: Uuid = Uuid::from_u128(1);
+
+    /// Kind of the aggregate.
+    #[must_use]
+    pub fn kind(&self) -> ObjectKind {
+        match self {
+            Self::Zone(_) => ObjectKind::Zone,
+            Self::Pool(_) => ObjectKind::Pool,
+            Self::Service(_) => ObjectKind::Service,
+            Self::User(_) => ObjectKind::User,
+            Self::Token(_) => ObjectKind::Token,
+            Self::License(_) => ObjectKind::License,
+        }
+    }
+
+    /// Id of the aggregate.
+    #[must_use]
+    pub fn id(&self) -> Uuid {
+        match self {
+            Self::Zone(zone) => zone.id.0,
+            Self::Pool(pool) => pool.id.0,
+            Self::Service(service) => service.id.0,
+            Self::User(user) => user.id.0,
+            Self::Token(token) => token.id.0,
+            Self::License(_) => Self::LICENSE_ID,
+        }
+    }
+
+    /// Name for people.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        match self {
+            Self::Zone(zone) => zone.name.as_str(),
+            Self::Pool(pool) => &pool.name,
+            Self::Service(service) => &service.name,
+            Self::User(user) => &user.name,
+            Self::Token(token) => &token.name,
+            Self::License(_) => "license",
+        }
+    }
+
+    /// What the database keeps.
+    pub(super) fn to_json(&self) -> Result<String, serde_json::Error> {
+        match self {
+            Self::Zone(zone) => serde_json::to_string(zone),
+            Self::Pool(pool) => serde_json::to_string(pool),
+            Self::Service(service) => serde_json::to_string(service),
+            Self::User(user) => serde_json::to_string(user),
+            Self::Token(token) => serde_json::to_string(token),
+            Self::License(license) => serde_json::to_string(license),
+        }
+    }
+
+    /// What the audit trail shows: the document without its secrets.
+    #[must_use]
+    pub fn to_audit(&self) -> serde_json::Value {
+        let value = match self {
+            Self::Zone(zone) => serde_json::to_value(zone),
+            Self::Pool(pool) => serde_json::to_value(pool),
+            Self::Service(service) => serde_json::to_value(service),
+            Self::User(user) => serde_json::to_value(user),
+            Self::Token(token) => serde_json::to_value(token),
+            Self::License(license) => serde_json::to_value(license),
+        };
+        let mut value = value.unwrap_or_default();
+        if let Some(object) = value.as_object_mut() {
+            object.remove("passwordHash");
+            object.remove("hash");
+            // The signature is what makes a licence usable; its payload may be seen.
+            if let Some(text) = object.get_mut("text") {
+                let payload = text
+                    .as_str()
+                    .and_then(|t| t.split('.').next())
+                    .map(|p| format!("{p}.(signature)"));
+                *text = payload.into();
+            }
+        }
+        value
+    }
+}
+
+/// What happens to the aggregate.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Action {
+    /// Made or replaced.
+    Put(Document),
+    /// Removed; the document is what it was.
+    Delete(Document),
+}
+
+impl Action {
+    /// The document written or removed.
+    #[must_use]
+    pub fn document(&self) -> &Document {
+        match self {
+            Self::Put(document) | Self::Delete(document) => document,
+        }
+    }
+}
+
+/// Who changed what, in words.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Audit {
+    /// Who.
+    pub actor: Actor,
+    /// When.
+    pub time: OffsetDateTime,
+    /// `create`, `update`, `delete`, `set-password`, `add-member`, ...
+    pub action: &'static str,
+    /// The object before, without secrets.
+    pub before: Option<serde_json::Value>,
+    /// The object after, without secrets.
+    pub after: Option<serde_json::Value>,
+}
+
+/// One change of one aggregate.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Change {
+    /// Tenant that the aggregate belongs to.
+    pub tenant_id: TenantId,
+    /// Revision that the aggregate must have; `None`: it must not exist.
+    pub expected: Option<u64>,
+    /// New content, or removal.
+    pub action: Action,
+    /// Audit row.
+    pub audit: Audit,
+}

@@ -1,0 +1,285 @@
+//! Reads of single aggregates, and of the whole configuration at start.
+
+use super::change::ObjectKind;
+use super::records::{LicenseRecord, Row, TokenRecord, UserRecord};
+use super::{Store, StoreError};
+use crate::clock::from_millis;
+use gslb_engine::model::{MemberId, Pool, PoolId, Service, ServiceId, TenantId, Zone};
+use serde::de::DeserializeOwned;
+use sqlx::{AssertSqlSafe, FromRow};
+use std::str::FromStr;
+use uuid::Uuid;
+
+/// A type that is stored as one document in one table.
+pub trait Aggregate: DeserializeOwned + Send + Unpin {
+    /// Kind, for messages.
+    const KIND: ObjectKind;
+    /// Table.
+    const TABLE: &'static str;
+}
+
+macro_rules! aggregates {
+    ($($type:ty = $kind:ident in $table:literal;)+) => {
+        $(impl Aggregate for $type {
+            const KIND: ObjectKind = ObjectKind::$kind;
+            const TABLE: &'static str = $table;
+        })+
+    };
+}
+
+aggregates! {
+    Zone = Zone in "zones";
+    Pool = Pool in "pools";
+    Service = Service in "services";
+    UserRecord = User in "users";
+    TokenRecord = Token in "tokens";
+    LicenseRecord = License in "license";
+}
+
+/// Columns that every aggregate's table has.
+#[derive(FromRow)]
+pub(super) struct RawRow {
+    pub(super) id: String,
+    revision: i64,
+    created_at: i64,
+    updated_at: i64,
+    document: String,
+}
+
+pub(super) const COLUMNS: &str = "id, revision, created_at, updated_at, document";
+
+impl RawRow {
+    pub(super) fn read<T: Aggregate>(self) -> Result<Row<T>, StoreError> {
+        let value = serde_json::from_str(&self.document).map_err(|source| StoreError::Document {
+            kind: T::KIND.as_str(),
+            id: self.id,
+            source,
+        })?;
+        Ok(Row {
+            value,
+            revision: u64::try_from(self.revision).unwrap_or_default(),
+            created_at: from_millis(self.created_at),
+            updated_at: from_millis(self.updated_at),
+        })
+    }
+}
+
+/// Everything that a snapshot is compiled from, and the revision it stands at.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Configuration {
+    /// Zones of all tenants.
+    pub zones: Vec<Zone>,
+    /// Pools of all tenants.
+    pub pools: Vec<Pool>,
+    /// Services of all tenants.
+    pub services: Vec<Service>,
+    /// Revision of the last change in it.
+    pub revision: u64,
+}
+
+impl Store {
+    /// One object of one tenant.
+    ///
+    /// # Errors
+    /// The database fails, or the document does not fit its type.
+    pub async fn get<T: Aggregate>(&self, tenant: TenantId, id: Uuid) -> Result<Option<Row<T>>, StoreError> {
+        let sql = format!(
+            "SELECT {COLUMNS} FROM {} WHERE id = ? AND tenant_id = ?",
+            T::TABLE
+        );
+        let row: Option<RawRow> = sqlx::query_as(AssertSqlSafe(sql))
+            .bind(id.to_string())
+            .bind(tenant.to_string())
+            .fetch_optional(&self.readers)
+            .await
+            .map_err(StoreError::query("read an object"))?;
+        row.map(RawRow::read).transpose()
+    }
+
+    /// Every object of a kind, over all tenants.
+    ///
+    /// # Errors
+    /// As for [`get`](Self::get).
+    pub async fn all<T: Aggregate>(&self) -> Result<Vec<Row<T>>, StoreError> {
+        let sql = format!("SELECT {COLUMNS} FROM {} ORDER BY id", T::TABLE);
+        let rows: Vec<RawRow> = sqlx::query_as(AssertSqlSafe(sql))
+            .fetch_all(&self.readers)
+            .await
+            .map_err(StoreError::query("read all objects"))?;
+        rows.into_iter().map(RawRow::read).collect()
+    }
+
+    /// Zones, pools and services as of one revision.
+    ///
+    /// # Errors
+    /// As for [`get`](Self::get).
+    pub async fn configuration(&self) -> Result<Configuration, StoreError> {
+        // One transaction: the three tables and the revision belong together.
+        let mut tx = self.readers.begin().await.map_err(StoreError::query("begin"))?;
+        let mut configuration = Configuration::default();
+        let revision: String = sqlx::query_scalar("SELECT value FROM meta WHERE key = 'revision'")
+            .fetch_one(&mut *tx)
+            .await
+            .map_err(StoreError::query("read the revision"))?;
+        configuration.revision = revision.parse().unwrap_or_default();
+        let query = |table| {
+            sqlx::query_as::<_, RawRow>(AssertSqlSafe(format!(
+                "SELECT {COLUMNS} FROM {table} ORDER BY id"
+            )))
+        };
+        let context = "read the configuration";
+        for row in query(Zone::TABLE)
+            .fetch_all(&mut *tx)
+            .await
+            .map_err(StoreError::query(context))?
+        {
+            configuration.zones.push(row.read::<Zone>()?.value);
+        }
+        for row in query(Pool::TABLE)
+            .fetch_all(&mut *tx)
+            .await
+            .map_err(StoreError::query(context))?
+        {
+            configuration.pools.push(row.read::<Pool>()?.value);
+        }
+        for row in query(Service::TABLE)
+            .fetch_all(&mut *tx)
+            .await
+            .map_err(StoreError::query(context))?
+        {
+            configuration.services.push(row.read::<Service>()?.value);
+        }
+        Ok(configuration)
+    }
+
+    /// The stored licence.
+    ///
+    /// # Errors
+    /// As for [`get`](Self::get).
+    pub async fn license(&self) -> Result<Option<Row<LicenseRecord>>, StoreError> {
+        Ok(self.all::<LicenseRecord>().await?.pop())
+    }
+
+    /// The user with a log-in name.
+    ///
+    /// # Errors
+    /// As for [`get`](Self::get).
+    pub async fn user_by_name(&self, name: &str) -> Result<Option<Row<UserRecord>>, StoreError> {
+        self.one("name", name).await
+    }
+
+    /// The user with an id, in whatever tenant.
+    ///
+    /// # Errors
+    /// As for [`get`](Self::get).
+    pub async fn user_by_id(&self, id: Uuid) -> Result<Option<Row<UserRecord>>, StoreError> {
+        self.one("id", &id.to_string()).await
+    }
+
+    /// The token with the hash of a secret.
+    ///
+    /// # Errors
+    /// As for [`get`](Self::get).
+    pub async fn token_by_hash(&self, hash: &str) -> Result<Option<Row<TokenRecord>>, StoreError> {
+        self.one("hash", hash).await
+    }
+
+    /// The zone with an apex, in whatever tenant.
+    ///
+    /// # Errors
+    /// As for [`get`](Self::get).
+    pub async fn zone_by_name(&self, name: &str) -> Result<Option<Row<Zone>>, StoreError> {
+        self.one("name", name).await
+    }
+
+    async fn one<T: Aggregate>(
+        &self,
+        column: &'static str,
+        value: &str,
+    ) -> Result<Option<Row<T>>, StoreError> {
+        let sql = format!("SELECT {COLUMNS} FROM {} WHERE {column} = ?", T::TABLE);
+        let row: Option<RawRow> = sqlx::query_as(AssertSqlSafe(sql))
+            .bind(value)
+            .fetch_optional(&self.readers)
+            .await
+            .map_err(StoreError::query("read an object"))?;
+        row.map(RawRow::read).transpose()
+    }
+
+    /// The pool that a member belongs to.
+    ///
+    /// # Errors
+    /// The database fails.
+    pub async fn pool_of_member(&self, member: MemberId) -> Result<Option<PoolId>, StoreError> {
+        let id: Option<String> = sqlx::query_scalar("SELECT pool_id FROM members WHERE id = ?")
+            .bind(member.to_string())
+            .fetch_optional(&self.readers)
+            .await
+            .map_err(StoreError::query("find a member"))?;
+        Ok(id.and_then(|id| PoolId::from_str(&id).ok()))
+    }
+
+    /// Who holds a domain.
+    ///
+    /// # Errors
+    /// The database fails.
+    pub async fn holder(&self, domain: &str) -> Result<Option<(TenantId, ServiceId)>, StoreError> {
+        let row: Option<(String, String)> =
+            sqlx::query_as("SELECT tenant_id, service_id FROM claims WHERE domain = ?")
+                .bind(domain)
+                .fetch_optional(&self.readers)
+                .await
+                .map_err(StoreError::query("find a claim"))?;
+        Ok(row.and_then(|(tenant, service)| Some((tenant.parse().ok()?, service.parse().ok()?))))
+    }
+
+    /// Services that use a pool, in order of their names.
+    ///
+    /// # Errors
+    /// As for [`get`](Self::get).
+    pub async fn services_of_pool(&self, pool: PoolId) -> Result<Vec<Row<Service>>, StoreError> {
+        let sql = format!("SELECT {COLUMNS} FROM services WHERE pool_id = ? ORDER BY name, id");
+        let rows: Vec<RawRow> = sqlx::query_as(AssertSqlSafe(sql))
+            .bind(pool.to_string())
+            .fetch_all(&self.readers)
+            .await
+            .map_err(StoreError::query("read the services of a pool"))?;
+        rows.into_iter().map(RawRow::read).collect()
+    }
+
+    /// Number of services by pool, for the pools of a tenant.
+    ///
+    /// # Errors
+    /// The database fails.
+    pub async fn services_by_pool(&self, tenant: TenantId) -> Result<Vec<(PoolId, u32)>, StoreError> {
+        let rows: Vec<(String, u32)> =
+            sqlx::query_as("SELECT pool_id, COUNT(*) FROM services WHERE tenant_id = ? GROUP BY pool_id")
+                .bind(tenant.to_string())
+                .fetch_all(&self.readers)
+                .await
+                .map_err(StoreError::query("count services"))?;
+        Ok(rows
+            .into_iter()
+            .filter_map(|(id, count)| Some((id.parse().ok()?, count)))
+            .collect())
+    }
+
+    /// Id of the object with a name in a tenant.
+    ///
+    /// # Errors
+    /// The database fails.
+    pub async fn id_by_name<T: Aggregate>(
+        &self,
+        tenant: TenantId,
+        name: &str,
+    ) -> Result<Option<Uuid>, StoreError> {
+        let sql = format!("SELECT id FROM {} WHERE tenant_id = ? AND name = ?", T::TABLE);
+        let id: Option<String> = sqlx::query_scalar(AssertSqlSafe(sql))
+            .bind(tenant.to_string())
+            .bind(name)
+            .fetch_optional(&self.readers)
+            .await
+            .map_err(StoreError::query("find a name"))?;
+        Ok(id.and_then(|id| Uuid::parse_str(&id).ok()))
+    }
+}
