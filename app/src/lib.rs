@@ -13,6 +13,9 @@ pub mod backend;
 mod components;
 mod failure;
 mod form;
+mod forms;
+mod guard;
+mod live;
 mod pages;
 #[cfg(feature = "ssr")]
 mod shell;

@@ -1,8 +1,11 @@
 //! Log-in, session, password.
 
 use crate::failure::Failure;
-use crate::form::Sent;
+use crate::form::{Form, Sent};
+#[cfg(feature = "ssr")]
+use crate::form::{finish, invalid};
 use gslb_api_types::SessionView;
+use gslb_api_types::model::{ErrorCode, ValidationError};
 use leptos::prelude::*;
 use leptos::server_fn::codec::Json;
 use serde::{Deserialize, Serialize};
@@ -28,6 +31,7 @@ impl std::fmt::Debug for LoginForm {
 }
 
 /// A path of this console: nothing that leads to another site.
+#[cfg(any(feature = "ssr", test))]
 #[must_use]
 pub fn local_path(text: &str) -> &str {
     let safe = text.starts_with('/')
@@ -78,7 +82,7 @@ pub async fn session() -> Result<SessionView, Failure> {
 }
 
 /// The form to change one's own password.
-#[derive(Clone, Default, Serialize, Deserialize)]
+#[derive(Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PasswordForm {
     /// The password in force.
     #[serde(default)]
@@ -97,29 +101,47 @@ impl std::fmt::Debug for PasswordForm {
     }
 }
 
+impl Form for PasswordForm {
+    const PARAM: &'static str = "password";
+
+    fn problems(&self) -> Vec<ValidationError> {
+        let mut problems = Vec::new();
+        let mut problem =
+            |field: &str, code, message: &str| problems.push(ValidationError::new(field, code, message));
+        if self.current.is_empty() {
+            problem("current", ErrorCode::Required, "must be given");
+        }
+        if self.new.chars().count() < 8 {
+            problem("new", ErrorCode::OutOfRange, "has fewer than 8 characters");
+        }
+        if self.again != self.new {
+            problem(
+                "again",
+                ErrorCode::Conflict,
+                "is not the same as the new password",
+            );
+        }
+        problems
+    }
+}
+
 /// Changes the caller's password. Passwords never travel back in an address.
 #[server(prefix = "/rpc", endpoint = "change-password")]
 pub async fn change_password(form: PasswordForm) -> Sent {
-    use gslb_api_types::model::{ErrorCode, ValidationError};
-    let result = if form.new == form.again {
+    let problems = form.problems();
+    let result = if problems.is_empty() {
         let change = gslb_api_types::PasswordChange {
             current: form.current,
             new: form.new,
         };
         super::backend()?.change_password(change).await
     } else {
-        let mut error = gslb_api_types::ApiError::new("validation_failed", "The two new passwords differ.");
-        error.details = vec![ValidationError::new(
-            "again",
-            ErrorCode::Conflict,
-            "is not the same as the new password",
-        )];
-        Err(error)
+        Err(invalid(problems))
     };
-    crate::form::finish(
+    finish(
         result,
-        PasswordForm::default(),
-        "/settings?done=password",
-        "/settings",
+        &PasswordForm::default(),
+        "/settings?done=password#password",
+        "/settings#password",
     )
 }

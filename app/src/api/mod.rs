@@ -1,11 +1,18 @@
-//! Server functions: one line each into the [`Backend`](crate::backend::Backend), by area.
+//! Server functions: a line or two each into the [`Backend`](crate::backend::Backend), by area.
 
 pub mod account;
+pub mod overview;
+pub mod pools;
+pub mod services;
+pub mod system;
+pub mod zones;
 
 #[cfg(feature = "ssr")]
 use crate::backend::Backend;
 #[cfg(feature = "ssr")]
 use crate::failure::Failure;
+#[cfg(feature = "ssr")]
+use gslb_api_types::ApiError;
 #[cfg(feature = "ssr")]
 use std::sync::Arc;
 
@@ -13,9 +20,16 @@ use std::sync::Arc;
 #[cfg(feature = "ssr")]
 pub(crate) fn backend() -> Result<Arc<dyn Backend>, Failure> {
     leptos::prelude::use_context::<Arc<dyn Backend>>().ok_or_else(|| {
-        Failure(gslb_api_types::ApiError::new(
+        Failure(ApiError::new(
             "internal",
             "The console is not connected to its daemon.",
         ))
     })
+}
+
+/// An id that came as text; one that cannot be is an object that is not there.
+#[cfg(feature = "ssr")]
+pub(crate) fn id<T: std::str::FromStr>(what: &str, text: &str) -> Result<T, ApiError> {
+    text.parse()
+        .map_err(|_| ApiError::new("not_found", format!("There is no {what} with the id `{text}`.")))
 }

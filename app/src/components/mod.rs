@@ -1,3 +1,19 @@
 //! Parts that pages share.
 
+pub mod chain;
+pub mod chart;
+pub mod empty;
+pub mod field;
+pub mod icon;
+pub mod layout;
+pub mod list;
+pub mod load;
+pub mod state;
 pub mod text;
+pub mod time;
+pub mod trace;
+
+pub use icon::{Icon, Mark};
+pub use load::loaded;
+pub use state::State;
+pub use time::{Ago, Moment};

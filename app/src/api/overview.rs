@@ -1,0 +1,48 @@
+//! Dashboard, signals, tracer: what is looked at and not changed.
+
+use crate::failure::Failure;
+use gslb_api_types::{Dashboard, LicenseView, PoolSummary, SignalsView, Trace, TraceRequest};
+use leptos::prelude::*;
+use leptos::server_fn::codec::Json;
+use serde::{Deserialize, Serialize};
+
+/// Everything on the dashboard.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Overview {
+    /// Rates, health, events.
+    pub dashboard: Dashboard,
+    /// The first pools by name.
+    pub pools: Vec<PoolSummary>,
+    /// The licence; absent when the caller may not see it.
+    pub license: Option<LicenseView>,
+}
+
+/// The dashboard.
+#[server(prefix = "/rpc", endpoint = "overview", input = Json)]
+pub async fn load_overview() -> Result<Overview, Failure> {
+    let backend = super::backend()?;
+    let pools = gslb_api_types::ListQuery {
+        limit: Some(12),
+        ..Default::default()
+    };
+    Ok(Overview {
+        dashboard: backend.dashboard().await?,
+        pools: backend.pools(pools).await?.items,
+        license: backend.license().await.ok(),
+    })
+}
+
+/// The signal table.
+#[server(prefix = "/rpc", endpoint = "signals", input = Json)]
+pub async fn load_signals() -> Result<SignalsView, Failure> {
+    Ok(super::backend()?.signals().await?)
+}
+
+/// A trace, or why there is none: what was asked may be wrong by field.
+#[server(prefix = "/rpc", endpoint = "trace", input = Json)]
+pub async fn load_trace(request: TraceRequest) -> Result<Result<Trace, Failure>, Failure> {
+    match super::backend()?.trace(request).await {
+        Err(error) if error.code == "unauthorized" => Err(error.into()),
+        other => Ok(other.map_err(Failure)),
+    }
+}

@@ -1,0 +1,150 @@
+//! Services: list, detail, form.
+
+use crate::failure::Failure;
+use crate::form::Sent;
+#[cfg(feature = "ssr")]
+use crate::form::{Form as _, back_to, finish, invalid, revision, ticked};
+use crate::forms::{ServiceForm, ServiceTarget};
+use gslb_api_types::model::PoolId;
+use gslb_api_types::{
+    AuditEntry, ListQuery, Page, PoolStatus, PoolView, ServiceRow, ServiceView, SessionView, Stored,
+};
+use leptos::prelude::*;
+use leptos::server_fn::codec::Json;
+use serde::{Deserialize, Serialize};
+
+/// One page of services.
+#[server(prefix = "/rpc", endpoint = "services", input = Json)]
+pub async fn load_services(query: ListQuery) -> Result<Page<ServiceRow>, Failure> {
+    Ok(super::backend()?.services(query).await?)
+}
+
+/// What the service form needs.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct ServiceEdit {
+    /// The service; absent for a new one.
+    pub service: Option<Stored<ServiceView>>,
+    /// Pools to pick from: id and name.
+    pub pools: Vec<(PoolId, String)>,
+    /// Tier and permissions.
+    pub session: SessionView,
+}
+
+/// The service form, for a new service when `id` is empty.
+#[server(prefix = "/rpc", endpoint = "service-edit", input = Json)]
+pub async fn load_service_edit(id: String) -> Result<ServiceEdit, Failure> {
+    let backend = super::backend()?;
+    let service = if id.is_empty() {
+        None
+    } else {
+        Some(backend.service(super::id("service", &id)?).await?)
+    };
+    let all = ListQuery {
+        limit: Some(500),
+        ..ListQuery::default()
+    };
+    let mut pools: Vec<_> = backend
+        .pools(all)
+        .await?
+        .items
+        .into_iter()
+        .map(|pool| (pool.id, pool.name))
+        .collect();
+    if let Some(missing) = service
+        .as_ref()
+        .map(|s| s.value.pool_id)
+        .filter(|id| !pools.iter().any(|(known, _)| known == id))
+    {
+        pools.push((missing, backend.pool(missing).await?.value.name));
+    }
+    Ok(ServiceEdit {
+        service,
+        pools,
+        session: backend.session().await?,
+    })
+}
+
+/// A service with what surrounds it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ServiceDetail {
+    /// The service.
+    pub service: Stored<ServiceView>,
+    /// Its pool.
+    pub pool: PoolView,
+    /// Health of the pool's members.
+    pub status: PoolStatus,
+    /// Its last changes; empty when the caller may not see the audit trail.
+    pub audit: Vec<AuditEntry>,
+    /// Tier and permissions.
+    pub session: SessionView,
+}
+
+/// One service.
+#[server(prefix = "/rpc", endpoint = "service-detail", input = Json)]
+pub async fn load_service_detail(id: String) -> Result<ServiceDetail, Failure> {
+    let backend = super::backend()?;
+    let service = backend.service(super::id("service", &id)?).await?;
+    let pool = service.value.pool_id;
+    let trail = ListQuery {
+        limit: Some(8),
+        search: Some(service.value.id.to_string()),
+        ..ListQuery::default()
+    };
+    Ok(ServiceDetail {
+        pool: backend.pool(pool).await?.value,
+        status: backend.pool_status(pool).await?,
+        audit: backend
+            .audit(trail)
+            .await
+            .map(|page| page.items)
+            .unwrap_or_default(),
+        session: backend.session().await?,
+        service,
+    })
+}
+
+/// Saves a service, or presses a button of the chain builder where there is no JavaScript.
+#[server(prefix = "/rpc", endpoint = "save-service")]
+pub async fn save_service(form: ServiceForm) -> Sent {
+    let mut form = form;
+    if !form.op.is_empty() {
+        form.press();
+        back_to(&form, None, &format!("{}#routing", form.path()));
+        return Ok(crate::form::Answer::Done);
+    }
+    let backend = super::backend()?;
+    let problems = form.problems();
+    let (draft, _) = form.draft();
+    let result = if !problems.is_empty() {
+        Err(invalid(problems))
+    } else if form.id.is_empty() {
+        backend.create_service(draft).await
+    } else {
+        let known = if ticked(&form.overwrite) {
+            None
+        } else {
+            revision(&form.revision)
+        };
+        match super::id("service", &form.id) {
+            Ok(id) => backend.update_service(id, draft, known).await,
+            Err(error) => Err(error),
+        }
+    };
+    let next = match &result {
+        Ok(stored) => format!("/services/{}?done=saved", stored.value.id),
+        Err(_) => String::new(),
+    };
+    let back = form.path();
+    finish(result.map(drop), &form, &next, &back)
+}
+
+/// Deletes a service.
+#[server(prefix = "/rpc", endpoint = "delete-service")]
+pub async fn delete_service(form: ServiceTarget) -> Sent {
+    let result = match super::id("service", &form.id) {
+        Ok(id) => super::backend()?.delete_service(id, None).await,
+        Err(error) => Err(error),
+    };
+    let back = format!("/services/{}", form.id);
+    finish(result, &form, "/services?done=deleted", &back)
+}

@@ -1,0 +1,219 @@
+//! The routing part of the service form: a single algorithm, or the filter chain builder.
+
+use super::drag::Drag;
+use super::palette::Palette;
+use super::row::StepRow;
+use super::rows::Rows;
+use crate::components::text;
+use crate::form::FormState;
+use gslb_api_types::model::{FILTERS, FilterName, MAX_STEPS, Tier};
+use leptos::html;
+use leptos::prelude::*;
+
+/// The routing section.
+#[component]
+pub fn RoutingField(
+    state: FormState,
+    /// The chain to begin with; kept while a single algorithm is shown.
+    chain: Vec<String>,
+    /// The algorithm to begin with; kept while the chain is shown.
+    algorithm: String,
+    /// Whether the chain is what counts.
+    by_chain: bool,
+    tier: Tier,
+) -> impl IntoView {
+    let rows = Rows::new(&chain);
+    let by_chain = RwSignal::new(by_chain);
+    let algorithm = RwSignal::new(algorithm);
+    let changed = Callback::new(move |()| state.dirty.set(true));
+    let locked = tier < Tier::Pro;
+    // Controls that need JavaScript show only when it is there.
+    let is_live = RwSignal::new(false);
+    Effect::new(move |_| is_live.set(true));
+    view! {
+        <section class="panel routing" class:live=is_live aria-labelledby="routing">
+            <header class="panel-head">
+                <h2 id="routing">"Routing"</h2>
+                <button
+                    type="submit"
+                    class="button small"
+                    name="form[op]"
+                    value=move || if by_chain.get() { "mode:single" } else { "mode:chain" }
+                    on:click=move |event| {
+                        event.prevent_default();
+                        by_chain.update(|by_chain| *by_chain = !*by_chain);
+                        changed.run(());
+                    }
+                >
+                    {move || if by_chain.get() { "Use single algorithm" } else { "Use filter chain" }}
+                </button>
+            </header>
+            <input
+                type="hidden"
+                name="form[mode]"
+                value=move || if by_chain.get() { "chain" } else { "single" }
+            />
+            {move || {
+                if by_chain.get() {
+                    view! {
+                        <input type="hidden" name="form[algorithm]" value=algorithm.get_untracked() />
+                        <ChainBuilder state rows tier locked changed />
+                    }
+                        .into_any()
+                } else {
+                    view! { <Algorithm state rows algorithm tier changed /> }.into_any()
+                }
+            }}
+        </section>
+    }
+}
+
+/// The picker of a single algorithm. The chain is kept beside it, unseen.
+#[component]
+fn Algorithm(
+    state: FormState,
+    rows: Rows,
+    algorithm: RwSignal<String>,
+    tier: Tier,
+    changed: Callback<()>,
+) -> impl IntoView {
+    let help = move || FilterName::parse(&algorithm.read()).map(|name| name.info().help);
+    view! {
+        {rows
+            .chain()
+            .into_iter()
+            .enumerate()
+            .map(|(index, step)| {
+                view! { <input type="hidden" name=format!("form[filter_chain][{index}]") value=step /> }
+            })
+            .collect_view()}
+        <div class="field">
+            <label for="service-algorithm">"Algorithm"</label>
+            <select
+                id="service-algorithm"
+                name="form[algorithm]"
+                aria-describedby="service-algorithm-hint"
+                on:change=move |event| {
+                    algorithm.set(event_target_value(&event));
+                    changed.run(());
+                }
+            >
+                {FILTERS
+                    .iter()
+                    .rev()
+                    .map(|info| {
+                        let name = info.name.as_str();
+                        let needs = if info.name == FilterName::SignalWeight { Tier::Pro } else { Tier::Free };
+                        let locked = needs > tier;
+                        let title = if locked {
+                            format!("{} (needs {needs})", info.title)
+                        } else {
+                            info.title.to_owned()
+                        };
+                        let selected = algorithm.with_untracked(|now| now == name);
+                        view! {
+                            <option value=name selected=selected disabled=locked && !selected>
+                                {title}
+                            </option>
+                        }
+                    })
+                    .collect_view()}
+            </select>
+            <p class="hint" id="service-algorithm-hint">
+                {help}
+            </p>
+            {move || state.message("algorithm").map(|text| view! { <p class="problem">{text}</p> })}
+        </div>
+        <p class="preview">
+            <span class="preview-label">"Preview"</span>
+            <b>{move || text::step_title(&algorithm.read())}</b>
+        </p>
+    }
+}
+
+/// The chain: steps, preview, palette.
+#[component]
+fn ChainBuilder(
+    state: FormState,
+    rows: Rows,
+    tier: Tier,
+    locked: bool,
+    changed: Callback<()>,
+) -> impl IntoView {
+    let list = NodeRef::<html::Ol>::new();
+    let drag = Drag::new(rows, list);
+    let warnings = Memo::new(move |_| rows.warnings());
+    let preview = move || {
+        let titles: Vec<_> = rows.chain().iter().map(|step| text::step_title(step)).collect();
+        if titles.is_empty() {
+            "No steps yet".to_owned()
+        } else {
+            titles.join(" → ")
+        }
+    };
+    let ends = move || {
+        rows.chain().iter().any(|step| {
+            FilterName::parse(step).is_some_and(|n| n.info().class == super::FilterClass::Selecting)
+        })
+    };
+    view! {
+        {locked
+            .then(|| {
+                view! {
+                    <p class="notice">
+                        "Filter chains need the pro tier. A stored chain stays stored, and answers by round-robin until a licence allows it again. "
+                        <a href="/settings#licence">"Install a licence"</a>
+                    </p>
+                }
+            })}
+        <p class="preview">
+            <span class="preview-label">"Preview"</span>
+            <b class="preview-chain">{preview}</b>
+        </p>
+        <ol
+            class="steps"
+            id="chain-steps"
+            tabindex="-1"
+            aria-label="Steps of the chain"
+            node_ref=list
+            on:pointermove=move |event| {
+                if drag.follow(&event) {
+                    changed.run(());
+                }
+            }
+            on:pointerup=move |_| drag.drop()
+            on:pointercancel=move |_| drag.cancel()
+        >
+            <For each=move || rows.get() key=|row| row.key let:row>
+                <StepRow row rows drag state warnings tier changed />
+            </For>
+        </ol>
+        {move || {
+            (rows.len() == 0)
+                .then(|| {
+                    view! {
+                        <p class="steps-empty">
+                            "A chain passes the healthy members from step to step. Begin with a narrowing filter, such as Geo IP, and end with one that selects, such as Weighted Round Robin."
+                        </p>
+                    }
+                })
+        }}
+        {move || state.message("filterChain").map(|text| view! { <p class="problem">{text}</p> })}
+        <p class="hint">
+            {move || {
+                if rows.len() >= MAX_STEPS {
+                    "A chain has at most 16 steps."
+                } else if rows.len() > 0 && !ends() {
+                    "No step selects: the first member of the last order answers."
+                } else {
+                    ""
+                }
+            }}
+        </p>
+        <p class="unseen" aria-live="polite">
+            {rows.said}
+        </p>
+        <h3 class="palette-heading">"Add a step"</h3>
+        <Palette rows tier changed />
+    }
+}

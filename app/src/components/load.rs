@@ -1,0 +1,103 @@
+//! A page's data: what shows while it comes, and what shows instead when it does not.
+
+use crate::components::text;
+use crate::failure::Failure;
+use leptos::prelude::*;
+use leptos_meta::Title;
+use leptos_router::components::Redirect;
+use leptos_router::hooks::use_location;
+
+/// Renders `view` of the resource, on the server before the page is sent; while a newer value is on its way the old
+/// view stays.
+pub fn loaded<T, V>(
+    resource: Resource<Result<T, Failure>>,
+    view: impl Fn(T) -> V + Clone + Send + Sync + 'static,
+) -> impl IntoView
+where
+    T: Clone + Send + Sync + 'static,
+    V: IntoView + 'static,
+{
+    view! {
+        <Transition fallback=|| {
+            view! { <p class="loading">"Loading"</p> }
+        }>
+            {move || {
+                let view = view.clone();
+                Suspend::new(async move {
+                    match resource.await {
+                        Ok(value) => view(value).into_any(),
+                        Err(failure) => view! { <Failed failure /> }.into_any(),
+                    }
+                })
+            }}
+        </Transition>
+    }
+}
+
+/// What shows instead of a page: a way to log in, or what went wrong and what can be done.
+#[component]
+pub fn Failed(failure: Failure) -> impl IntoView {
+    if failure.needs_login() {
+        let location = use_location();
+        let here = location.pathname.get_untracked()
+            + &location.search.with_untracked(|search| {
+                if search.is_empty() {
+                    String::new()
+                } else {
+                    format!("?{}", search.trim_start_matches('?'))
+                }
+            });
+        let path = text::link("/login", &[("next", &here)]);
+        return view! { <Redirect path=path /> }.into_any();
+    }
+    let (status, heading, help) = match failure.0.code.as_str() {
+        "not_found" => (
+            404,
+            "Not found",
+            "It may have been deleted, or the address is not quite right. The lists in the menu show what there is.",
+        ),
+        "forbidden" => (
+            403,
+            "Not allowed",
+            "Your account lacks the permission for this page. An administrator can grant it.",
+        ),
+        "unavailable" => (
+            503,
+            "The daemon does not answer",
+            "DNS answers do not depend on this console. Reload the page in a moment.",
+        ),
+        _ => (
+            500,
+            "That did not work",
+            "Reload the page. If it stays like this, the daemon's log says more.",
+        ),
+    };
+    set_status(status);
+    view! {
+        <Title text=heading />
+        <section class="failed" role="alert">
+            <h1>{heading}</h1>
+            <p class="failed-why">{failure.0.message}</p>
+            <p>{help}</p>
+            <p>
+                <a class="button" href="/">
+                    "Go to the dashboard"
+                </a>
+            </p>
+        </section>
+    }
+    .into_any()
+}
+
+/// Sets the status of the page on the server.
+fn set_status(status: u16) {
+    #[cfg(feature = "ssr")]
+    if let (Some(response), Ok(code)) = (
+        use_context::<leptos_axum::ResponseOptions>(),
+        http::StatusCode::from_u16(status),
+    ) {
+        response.set_status(code);
+    }
+    #[cfg(not(feature = "ssr"))]
+    let _ = status;
+}

@@ -1,0 +1,158 @@
+//! What a form knows while it is on the page: what the server said, what is wrong by now, whether it was changed.
+
+use super::{Answer, Draft, Form};
+use crate::failure::Failure;
+use gslb_api_types::ApiError;
+use gslb_api_types::model::ValidationError;
+use leptos::form::FromFormData as _;
+use leptos::prelude::*;
+use leptos_router::hooks::use_query_map;
+use serde::Deserialize;
+use std::collections::BTreeSet;
+use wasm_bindgen::JsCast as _;
+
+/// The draft that came back in the address, if any.
+pub fn use_draft<T: Form>() -> Option<Draft<T>> {
+    use_query_map().with_untracked(|query| query.get(T::PARAM).and_then(|text| Draft::decode(&text)))
+}
+
+/// What the browser sends: the fields below `form`.
+#[derive(Deserialize)]
+struct Wrapped<T> {
+    form: T,
+}
+
+/// State of one form.
+#[derive(Clone, Copy)]
+pub struct FormState {
+    /// Prefix of the ids of the inputs.
+    pub scope: &'static str,
+    /// What the server refused.
+    pub refused: RwSignal<Option<ApiError>>,
+    /// Whether something was changed since the form came.
+    pub dirty: RwSignal<bool>,
+    problems: RwSignal<Vec<ValidationError>>,
+    touched: RwSignal<BTreeSet<String>>,
+}
+
+impl FormState {
+    /// The state of a form that came back with `error`, or of a fresh one.
+    pub fn new<T: Form>(error: Option<ApiError>) -> Self {
+        Self {
+            scope: T::PARAM,
+            refused: RwSignal::new(error),
+            dirty: RwSignal::new(false),
+            problems: RwSignal::new(Vec::new()),
+            touched: RwSignal::new(BTreeSet::new()),
+        }
+    }
+
+    /// What is wrong with a field (in the API's spelling) now.
+    pub fn message(self, field: &str) -> Option<String> {
+        if self.touched.with(|touched| touched.contains(field)) {
+            return self.problems.with(|list| {
+                list.iter()
+                    .find(|problem| problem.field == field)
+                    .map(|problem| problem.message.clone())
+            });
+        }
+        self.refused
+            .with(|error| error.as_ref().and_then(|e| e.field(field).map(str::to_owned)))
+    }
+
+    /// What to do when something is typed, and when a field is left.
+    pub fn listeners<T: Form>(self) -> (impl Fn(web_sys::Event) + Copy, impl Fn(web_sys::Event) + Copy) {
+        (
+            move |event: web_sys::Event| self.edited::<T>(&event, false),
+            move |event: web_sys::Event| self.edited::<T>(&event, true),
+        )
+    }
+
+    /// Checks the form after an input; `seen` also counts the field as finished, so that its problem shows.
+    fn edited<T: Form>(self, event: &web_sys::Event, seen: bool) {
+        let Some(target) = event.target().and_then(|t| t.dyn_into::<web_sys::Element>().ok()) else {
+            return;
+        };
+        let Some(form) = target
+            .closest("form")
+            .ok()
+            .flatten()
+            .and_then(|e| e.dyn_into::<web_sys::HtmlFormElement>().ok())
+        else {
+            return;
+        };
+        let name = target.get_attribute("name").unwrap_or_default();
+        let Some(field) = api_name(&name) else { return };
+        self.dirty.set(true);
+        let known = seen
+            || self
+                .refused
+                .with_untracked(|e| e.as_ref().is_some_and(|e| e.field(&field).is_some()));
+        if known && !self.touched.with_untracked(|touched| touched.contains(&field)) {
+            self.touched.update(|touched| {
+                touched.insert(field);
+            });
+        }
+        let Ok(data) = web_sys::FormData::new_with_form(&form) else {
+            return;
+        };
+        if let Ok(Wrapped { form }) = Wrapped::<T>::from_form_data(&data) {
+            let problems = form.problems();
+            if self.problems.with_untracked(|old| *old != problems) {
+                self.problems.set(problems);
+            }
+        }
+    }
+
+    /// Follows what the server answers: a refusal shows, anything else ends the form's unsaved state.
+    pub fn follow(self, value: impl Fn() -> Option<Result<Answer, Failure>> + 'static) {
+        Effect::new(move |_| {
+            let Some(answer) = value() else { return };
+            let error = match answer {
+                Ok(Answer::Done) => {
+                    self.dirty.set(false);
+                    None
+                }
+                Ok(Answer::Refused(error)) => Some(error),
+                Err(Failure(error)) => Some(error),
+            };
+            self.touched.update(BTreeSet::clear);
+            self.refused.set(error);
+        });
+    }
+}
+
+/// `form[pool_id]` is `poolId` in the API.
+fn api_name(name: &str) -> Option<String> {
+    let inner = name.strip_prefix("form[")?.split(']').next()?;
+    Some(camel(inner))
+}
+
+/// `pool_id` as the API spells it: `poolId`.
+pub(crate) fn camel(name: &str) -> String {
+    let mut out = String::with_capacity(name.len());
+    let mut upper = false;
+    for c in name.chars() {
+        if c == '_' {
+            upper = true;
+        } else if upper {
+            out.extend(c.to_uppercase());
+            upper = false;
+        } else {
+            out.push(c);
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_of_inputs_are_fields_of_the_api() {
+        assert_eq!(api_name("form[min_healthy]").as_deref(), Some("minHealthy"));
+        assert_eq!(api_name("form[filter_chain][3]").as_deref(), Some("filterChain"));
+        assert_eq!(api_name("q"), None);
+    }
+}

@@ -1,0 +1,148 @@
+//! The form of a member.
+
+use crate::api::pools::SaveMember;
+use crate::components::field::{Refusal, TextField, TickField};
+use crate::form::{FormState, ticked, use_draft};
+use crate::forms::MemberForm;
+use crate::guard::guard_unsaved;
+use leptos::form::ActionForm;
+use leptos::prelude::*;
+
+/// Fields that show their own problem.
+const FIELDS: &[&str] = &["ipAddress", "port", "weight", "priority", "region", "zone", "asn"];
+
+/// The panel with the form, for a new member or a stored one.
+#[component]
+pub fn MemberEditor(form: MemberForm, cancel: String) -> impl IntoView {
+    let (form, error) = match use_draft::<MemberForm>().filter(|draft| draft.form.member == form.member) {
+        Some(draft) => (draft.form, draft.error),
+        None => (form, None),
+    };
+    let action = ServerAction::<SaveMember>::new();
+    let state = FormState::new::<MemberForm>(error);
+    let (typed, left) = state.listeners::<MemberForm>();
+    state.follow(move || action.value().get());
+    guard_unsaved(state.dirty);
+    let heading = if form.member.is_empty() {
+        "New member"
+    } else {
+        "Edit member"
+    };
+    let region = RwSignal::new(form.region.clone());
+    // Geo IP compares with ISO codes; anything else is allowed, and never a client's country.
+    let odd_region = move || {
+        let region = region.read();
+        let code = region.len() == 2 && region.bytes().all(|b| b.is_ascii_uppercase());
+        (!region.is_empty() && !code).then_some(
+            "Not a two-letter country code such as DE: Geo IP will not match it. Fine for signal zones and map files.",
+        )
+    };
+    view! {
+        <section class="panel" aria-labelledby="member-form">
+            <header class="panel-head">
+                <h2 id="member-form">{heading}</h2>
+            </header>
+            <ActionForm
+                action
+                attr:class="form"
+                attr:novalidate=true
+                on:input=move |event| {
+                    if event_target::<web_sys::Element>(&event).id() == "member-region" {
+                        region.set(event_target_value(&event));
+                    }
+                    typed(event);
+                }
+                on:change=left
+            >
+                <input type="hidden" name="form[pool]" value=form.pool />
+                <input type="hidden" name="form[revision]" value=form.revision />
+                <input type="hidden" name="form[member]" value=form.member />
+                <input type="hidden" name="form[admin_state]" value=form.admin_state />
+                <Refusal state fields=FIELDS />
+                <div class="form-grid">
+                    <TextField
+                        state
+                        name="ip_address"
+                        label="Address"
+                        value=form.ip_address
+                        required=true
+                        mono=true
+                        hint="IPv4 or IPv6; what clients get as the answer"
+                    />
+                    <TextField
+                        state
+                        name="port"
+                        label="Port"
+                        value=form.port
+                        required=true
+                        number=true
+                        hint="What the health check connects to"
+                    />
+                    <TextField
+                        state
+                        name="weight"
+                        label="Weight"
+                        value=form.weight
+                        number=true
+                        placeholder="1"
+                        hint="Share in weighted choices; 0 is never while another can answer"
+                    />
+                    <TextField
+                        state
+                        name="priority"
+                        label="Priority"
+                        value=form.priority
+                        number=true
+                        placeholder="0"
+                        hint="Failover takes the lowest; 0 comes last"
+                    />
+                    <div>
+                        <TextField
+                            state
+                            name="region"
+                            label="Region"
+                            value=form.region
+                            placeholder="unknown"
+                            hint="Country code for Geo IP: DE, US, JP"
+                        />
+                        <p class="doubt" hidden=move || odd_region().is_none()>
+                            {odd_region}
+                        </p>
+                    </div>
+                    <TextField
+                        state
+                        name="zone"
+                        label="Signal zone"
+                        value=form.zone
+                        placeholder="the region"
+                        hint="Zone of the signal table, when it is not the region"
+                    />
+                    <TextField
+                        state
+                        name="asn"
+                        label="AS number"
+                        value=form.asn
+                        number=true
+                        placeholder="looked up"
+                        hint="For the ASN filter, when the address does not tell"
+                    />
+                    <TickField
+                        state
+                        name="enabled"
+                        label="Enabled"
+                        value=ticked(&form.enabled)
+                        hint="A disabled member is as good as absent"
+                    />
+                </div>
+                <div class="form-end">
+                    <button class="button primary" type="submit" disabled=move || action.pending().get()>
+                        "Save member"
+                    </button>
+                    <a class="button" href=cancel>
+                        "Cancel"
+                    </a>
+                </div>
+            </ActionForm>
+        </section>
+    }
+}
