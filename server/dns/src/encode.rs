@@ -1,16 +1,19 @@
 //! From a plan to a message.
 //!
-//! hickory-proto writes the records; the frame around them is ours, for two reasons: hickory's own response type loses
-//! the OPT record when a message is truncated, and does not compress an owner against the question.
+//! hickory-proto writes records; the frame around them is ours: hickory's own response type loses the OPT record when a
+//! message is truncated, and does not compress an owner against the question. Addresses are written without it.
 
 use crate::decide::{Answer, Plan};
-use crate::wire::{HEADER, MAX_PAYLOAD, PLAIN_PAYLOAD, Query, ReplyEdns, flag};
+use crate::wire::{HEADER, MAX_PAYLOAD, PLAIN_PAYLOAD, Query, ReplyEdns, code, flag};
 use gslb_engine::snapshot::CompiledZone;
 use hickory_proto::ProtoError;
-use hickory_proto::rr::rdata::{A, AAAA, HINFO, NS, SOA};
+use hickory_proto::rr::rdata::{HINFO, NS, SOA};
 use hickory_proto::rr::{Name, RData, Record};
 use hickory_proto::serialize::binary::{BinDecodable, BinDecoder, BinEncodable, BinEncoder};
 use std::net::IpAddr;
+
+/// A pointer to the question's name (RFC 1035 §4.1.4).
+const QUESTION_NAME: [u8; 2] = [0xc0, HEADER as u8];
 
 /// How long a reply may be, over UDP for this query.
 pub(crate) fn udp_limit(query: &Query<'_>) -> u16 {
@@ -33,18 +36,21 @@ pub(crate) fn encode(
     out: &mut Vec<u8>,
 ) -> Result<bool, ProtoError> {
     out.clear();
-    // hickory writes names in full before it shortens them, so that its own limit would truncate too early: the length is
-    // looked at afterwards.
-    let written = match sections(query, plan, addresses, &mut BinEncoder::new(out)) {
-        Err(ProtoError::MaxBufferSizeExceeded(_)) => None,
-        counts => Some(counts?),
+    // Room for the header, which is known at the end.
+    out.extend_from_slice(&[0; HEADER]);
+    out.extend_from_slice(query.question);
+    let question_end = out.len();
+    let [mut answers, mut authorities] = match plan.answer {
+        Answer::Addresses { ttl } => [write_addresses(ttl, addresses, out), 0],
+        _ => write_records(query, plan, out)?,
     };
-    // The OPT record comes last and must always fit.
+    // Records are written whole and measured afterwards, because hickory counts a name before it is compressed. The OPT
+    // record comes last and must always fit.
     let room = usize::from(limit).saturating_sub(edns.map_or(0, ReplyEdns::len));
-    let written = written.filter(|_| out.len() <= room);
-    let [answers, authorities] = written.unwrap_or_default();
-    if written.is_none() {
-        out.truncate(HEADER + query.question.len());
+    let truncated = out.len() > room;
+    if truncated {
+        out.truncate(question_end);
+        [answers, authorities] = [0, 0];
     }
     if let Some(edns) = edns {
         edns.write(plan.rcode, out);
@@ -53,7 +59,7 @@ pub(crate) fn encode(
     if plan.zone.is_some() {
         flags |= flag::AA;
     }
-    if written.is_none() {
+    if truncated {
         flags |= flag::TC;
     }
     let header = [
@@ -70,41 +76,65 @@ pub(crate) fn encode(
     {
         *to = from;
     }
-    Ok(written.is_none())
+    Ok(truncated)
 }
 
-/// Writes everything between header and OPT. Returns the numbers of answer and authority records.
-fn sections(
-    query: &Query<'_>,
-    plan: &Plan<'_>,
-    addresses: &[IpAddr],
-    encoder: &mut BinEncoder<'_>,
-) -> Result<[u16; 2], ProtoError> {
-    // Room for the header, which is known at the end.
-    encoder.emit_vec(&[0; HEADER])?;
-    encoder.emit_vec(query.question)?;
+/// Writes A and AAAA records, nearly all that is ever written: the owner is a pointer to the question. Returns their
+/// number.
+fn write_addresses(ttl: u32, addresses: &[IpAddr], out: &mut Vec<u8>) -> u16 {
+    let mut count = 0;
+    for address in addresses {
+        let (rtype, length) = match address {
+            IpAddr::V4(_) => (code::A, 4),
+            IpAddr::V6(_) => (code::AAAA, 16),
+        };
+        out.extend_from_slice(&QUESTION_NAME);
+        out.extend_from_slice(&rtype.to_be_bytes());
+        out.extend_from_slice(&code::CLASS_IN.to_be_bytes());
+        out.extend_from_slice(&ttl.to_be_bytes());
+        out.extend_from_slice(&[0, length]);
+        match address {
+            IpAddr::V4(v4) => out.extend_from_slice(&v4.octets()),
+            IpAddr::V6(v6) => out.extend_from_slice(&v6.octets()),
+        }
+        count += 1;
+    }
+    count
+}
+
+/// Writes the other answers and the authority section. Returns the numbers of answer and authority records.
+fn write_records(query: &Query<'_>, plan: &Plan<'_>, out: &mut Vec<u8>) -> Result<[u16; 2], ProtoError> {
+    let Some(zone) = plan.zone else { return Ok([0, 0]) };
+    let offset = u32::try_from(out.len()).unwrap_or(u32::MAX);
+    let encoder = &mut BinEncoder::with_offset(out, offset);
     let owner = question_name(query, encoder)?;
-    let answers = match (plan.answer, plan.zone) {
-        (Answer::None, _) => 0,
-        (Answer::Addresses { ttl }, _) => each(encoder, addresses, |ip| Ok(address(&owner, ttl, *ip)))?,
-        (Answer::Hinfo { ttl }, _) => each(encoder, &[()], |()| {
+    let answers = match plan.answer {
+        Answer::None | Answer::Addresses { .. } => 0,
+        Answer::Hinfo { ttl } => {
             let hinfo = HINFO::new("RFC8482".to_owned(), String::new());
-            Ok(Record::from_rdata(owner.clone(), ttl, RData::HINFO(hinfo)))
-        })?,
-        (Answer::Soa, Some(zone)) => each(encoder, &[()], |()| soa(owner.clone(), zone, zone.soa.ttl))?,
-        (Answer::NameServers, Some(zone)) => each(encoder, &zone.name_servers, |server| {
-            let target = wire_name(&server.to_wire())?;
-            Ok(Record::from_rdata(
-                owner.clone(),
-                zone.ns_ttl,
-                RData::NS(NS(target)),
-            ))
-        })?,
-        (Answer::Soa | Answer::NameServers, None) => 0,
+            Record::from_rdata(owner, ttl, RData::HINFO(hinfo)).emit(encoder)?;
+            1
+        }
+        Answer::Soa => {
+            soa(owner, zone, zone.soa.ttl)?.emit(encoder)?;
+            1
+        }
+        Answer::NameServers => {
+            let mut count = 0;
+            for server in &zone.name_servers {
+                let target = RData::NS(NS(wire_name(&server.to_wire())?));
+                Record::from_rdata(owner.clone(), zone.ns_ttl, target).emit(encoder)?;
+                count += 1;
+            }
+            count
+        }
     };
-    let authorities = match (plan.negative_ttl, plan.zone) {
-        (Some(ttl), Some(zone)) => each(encoder, &[()], |()| soa(wire_name(&zone.wire)?, zone, ttl))?,
-        _ => 0,
+    let authorities = match plan.negative_ttl {
+        Some(ttl) => {
+            soa(wire_name(&zone.wire)?, zone, ttl)?.emit(encoder)?;
+            1
+        }
+        None => 0,
     };
     Ok([answers, authorities])
 }
@@ -128,27 +158,6 @@ fn question_name(query: &Query<'_>, encoder: &mut BinEncoder<'_>) -> Result<Name
 
 fn wire_name(wire: &[u8]) -> Result<Name, ProtoError> {
     Ok(Name::read(&mut BinDecoder::new(wire))?)
-}
-
-fn each<T>(
-    encoder: &mut BinEncoder<'_>,
-    items: &[T],
-    record: impl Fn(&T) -> Result<Record, ProtoError>,
-) -> Result<u16, ProtoError> {
-    let mut count = 0;
-    for item in items {
-        record(item)?.emit(encoder)?;
-        count += 1;
-    }
-    Ok(count)
-}
-
-fn address(owner: &Name, ttl: u32, ip: IpAddr) -> Record {
-    let data = match ip {
-        IpAddr::V4(v4) => RData::A(A(v4)),
-        IpAddr::V6(v6) => RData::AAAA(AAAA(v6)),
-    };
-    Record::from_rdata(owner.clone(), ttl, data)
 }
 
 fn soa(owner: Name, zone: &CompiledZone, ttl: u32) -> Result<Record, ProtoError> {
