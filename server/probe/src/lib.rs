@@ -19,6 +19,7 @@ mod table;
 mod target;
 mod tcp;
 mod tls;
+mod wanted;
 
 pub use clock::{Clock, Moment, SystemClock};
 pub use error::{Phase, ProbeError};

@@ -32,6 +32,14 @@ struct Subscriber {
     slot: Arc<MemberSlot>,
 }
 
+impl Subscriber {
+    fn is(&self, target: &Target) -> bool {
+        self.member_id == target.member_id
+            && self.pool_id == target.pool_id
+            && Arc::ptr_eq(&self.slot, &target.slot)
+    }
+}
+
 /// What a new subscriber was before.
 #[derive(Clone, Copy)]
 pub(crate) struct Previous {
@@ -108,18 +116,27 @@ impl Record {
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Makes `targets` the members that share this probe. Who takes part already goes on undisturbed; who is new gets
-    /// what is known by now, with an event if that differs from what it was before.
-    pub(crate) fn subscribe(&self, targets: &[(Target, Previous)], now: Moment, outlet: &Outlet) {
+    /// Whether `targets` are just the members that share this probe, in this order.
+    pub(crate) fn serves(&self, targets: &[Target]) -> bool {
+        let inner = self.lock();
+        inner.subscribers.len() == targets.len()
+            && inner.subscribers.iter().zip(targets).all(|(s, t)| s.is(t))
+    }
+
+    /// Lets go of all members but `staying`.
+    pub(crate) fn keep_only(&self, staying: &[(Target, Previous)]) {
+        self.lock()
+            .subscribers
+            .retain(|s| staying.iter().any(|(target, _)| s.is(target)));
+    }
+
+    /// Adds members. Who takes part already goes on undisturbed; who is new gets what is known by now, with an event
+    /// if that differs from what it was before.
+    pub(crate) fn join(&self, joining: &[(Target, Previous)], now: Moment, outlet: &Outlet) {
         let mut inner = self.lock();
         let mut old = std::mem::take(&mut inner.subscribers);
-        for (target, was) in targets {
-            let same = |s: &Subscriber| {
-                s.member_id == target.member_id
-                    && s.pool_id == target.pool_id
-                    && Arc::ptr_eq(&s.slot, &target.slot)
-            };
-            if let Some(at) = old.iter().position(same) {
+        for (target, was) in joining {
+            if let Some(at) = old.iter().position(|s| s.is(target)) {
                 inner.subscribers.push(old.swap_remove(at));
                 continue;
             }

@@ -8,6 +8,7 @@ use crate::status::{HealthEvent, MemberStatus};
 use crate::table::{self, Job, ProbeId, Table};
 use crate::target::{ProbeKey, Target};
 use crate::tls::TlsClients;
+use crate::wanted::Wanted;
 use crate::{http, tcp};
 use gslb_engine::model::{CheckKind, MemberId};
 use rustls::RootCertStore;
@@ -91,12 +92,13 @@ impl Prober {
     /// and none is started; what is in it unchanged has not noticed.
     pub fn set_targets(&self, targets: Vec<Target>) {
         let shared = &self.shared;
+        let wanted = Wanted::from(targets);
         let aborts = {
             let mut table = shared.table();
             if shared.stop.is_cancelled() {
                 return;
             }
-            let aborts = table.replace(targets, shared.clock.now(), fastrand::f64, &shared.outlet);
+            let aborts = table.replace(wanted, shared.clock.now(), fastrand::f64, &shared.outlet);
             shared.stats.set_targets(table.len());
             aborts
         };
@@ -158,7 +160,7 @@ impl Shared {
         let aborts = {
             let mut table = self.table();
             self.stop.cancel();
-            table.replace(Vec::new(), self.clock.now(), || 0.0, &self.outlet)
+            table.replace(Wanted::default(), self.clock.now(), || 0.0, &self.outlet)
         };
         for task in aborts {
             task.abort();

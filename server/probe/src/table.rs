@@ -5,6 +5,7 @@ use crate::record::{Outlet, Previous, Record};
 use crate::state::HealthState;
 use crate::status::MemberStatus;
 use crate::target::{ProbeKey, Target};
+use crate::wanted::Wanted;
 use gslb_engine::model::MemberId;
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
@@ -61,98 +62,129 @@ pub(crate) struct Table {
 }
 
 impl Table {
-    /// Makes `targets` the wanted set. What has the same address and check goes on as it is. Returns the tasks to
-    /// abort: they belong to probes that nobody wants any more.
+    /// Makes `wanted` the set that is probed. What has the same address and check goes on as it is. Returns the tasks
+    /// to abort: they belong to probes that nobody wants any more.
     ///
     /// `chance` gives numbers from 0 to 1.
     pub(crate) fn replace(
         &mut self,
-        targets: Vec<Target>,
+        wanted: Wanted,
         now: Moment,
-        mut chance: impl FnMut() -> f64,
+        chance: impl FnMut() -> f64,
         outlet: &Outlet,
     ) -> Vec<AbortHandle> {
         // What was is asked for all before anything changes: members may move from one probe to another.
-        let groups = group(targets, |target, key| self.previous(target, key));
-        let old_members = std::mem::take(&mut self.by_member);
-
-        let mut kept = HashSet::with_capacity(groups.len());
-        let mut new = Vec::new();
-        for (key, members) in groups {
-            let (id, record) = match self
-                .by_key
-                .get(&key)
-                .and_then(|id| Some((*id, self.entries.get(id)?)))
-            {
-                Some((id, entry)) => (id, Arc::clone(&entry.record)),
-                None => {
-                    self.last_id += 1;
-                    let key = Arc::new(key);
-                    let predecessor = members
-                        .iter()
-                        .filter_map(|(t, _)| self.entries.get(old_members.get(&t.member_id)?))
-                        .map(|entry| &entry.record)
-                        .find(|r| r.key.address == key.address && r.key.check.kind == key.check.kind);
-                    let record = match predecessor {
-                        Some(old) => Record::successor(Arc::clone(&key), old),
-                        None => {
-                            let assumed = members
-                                .iter()
-                                .map(|(_, was)| was.state)
-                                .find(|s| *s != HealthState::Unknown);
-                            Record::new(key, assumed.unwrap_or(HealthState::Unknown), now)
-                        }
-                    };
-                    let id = ProbeId(self.last_id);
-                    new.push(id);
-                    (id, Arc::new(record))
+        let mut kept = HashSet::with_capacity(wanted.groups.len());
+        let mut members = HashMap::with_capacity(wanted.groups.len());
+        let mut changed = Vec::new();
+        for (key, targets) in wanted.groups {
+            let id = self.by_key.get(&key).copied();
+            kept.extend(id);
+            match id.and_then(|id| Some((id, self.entries.get(&id)?))) {
+                Some((id, entry)) if entry.record.serves(&targets) => {
+                    members.extend(targets.iter().map(|t| (t.member_id, id)));
                 }
-            };
-            record.subscribe(&members, now, outlet);
-            self.by_member
-                .extend(members.iter().map(|(target, _)| (target.member_id, id)));
+                _ => {
+                    let joining: Vec<_> = targets
+                        .into_iter()
+                        .map(|target| {
+                            let was = self.previous(&target, &key);
+                            (target, was)
+                        })
+                        .collect();
+                    changed.push((id, key, joining));
+                }
+            }
+        }
+
+        // Then everyone leaves who does, so that no old probe writes into a slot that has a new one.
+        let aborts = self.silence(&kept);
+        for (id, _, joining) in &changed {
+            if let Some(entry) = id.and_then(|id| self.entries.get(&id)) {
+                entry.record.keep_only(joining);
+            }
+        }
+        for slot in &wanted.unchecked {
+            slot.reset();
+        }
+
+        let mut new = Vec::new();
+        for (id, key, joining) in changed {
+            let known = id.and_then(|id| Some((id, Arc::clone(&self.entries.get(&id)?.record))));
+            let (id, record) = known.unwrap_or_else(|| {
+                self.last_id += 1;
+                new.push(ProbeId(self.last_id));
+                (ProbeId(self.last_id), Arc::new(self.create(key, &joining, now)))
+            });
+            record.join(&joining, now, outlet);
+            members.extend(joining.iter().map(|(t, _)| (t.member_id, id)));
             kept.insert(id);
             self.by_key.insert(Arc::clone(&record.key), id);
-            // Due when all are known, below.
+            // When it is due is decided when all are known.
             self.entries.entry(id).or_insert(Entry {
                 record,
                 run: Run::Waiting(now.instant),
             });
         }
+        self.by_member = members;
+        self.entries.retain(|id, _| kept.contains(id));
+        self.by_key.retain(|_, id| kept.contains(id));
+        self.schedule(&new, now.instant, chance);
+        aborts
+    }
 
+    /// Stops every probe but `kept`, and returns its tasks.
+    fn silence(&mut self, kept: &HashSet<ProbeId>) -> Vec<AbortHandle> {
         let mut aborts = Vec::new();
-        let queue = &mut self.queue;
-        self.entries.retain(|id, entry| {
-            if kept.contains(id) {
-                return true;
-            }
+        for (id, entry) in self.entries.iter_mut().filter(|(id, _)| !kept.contains(id)) {
             entry.record.stop();
             match &mut entry.run {
                 Run::Waiting(due) => {
-                    queue.remove(&(*due, *id));
+                    self.queue.remove(&(*due, *id));
                 }
                 Run::Running { abort, .. } => aborts.extend(abort.take()),
             }
-            false
-        });
-        self.by_key.retain(|_, id| kept.contains(id));
-
-        let spread = SPREAD_PER_PROBE.saturating_mul(u32::try_from(new.len()).unwrap_or(u32::MAX));
-        let immediate = new.len() <= IMMEDIATE;
-        for id in new {
-            let Some(entry) = self.entries.get_mut(&id) else {
-                continue;
-            };
-            let window = if immediate {
-                Duration::ZERO
-            } else {
-                spread.min(interval(&entry.record))
-            };
-            let due = now.instant + window.mul_f64(chance().clamp(0.0, 1.0));
-            entry.run = Run::Waiting(due);
-            self.queue.insert((due, id));
         }
         aborts
+    }
+
+    /// The record of a new probe. It goes on where that of the same request to the same address was.
+    fn create(&self, key: ProbeKey, joining: &[(Target, Previous)], now: Moment) -> Record {
+        let predecessor = joining
+            .iter()
+            .filter_map(|(target, _)| self.entries.get(self.by_member.get(&target.member_id)?))
+            .map(|entry| &entry.record)
+            .find(|old| old.key.address == key.address && old.key.check.kind == key.check.kind);
+        let key = Arc::new(key);
+        match predecessor {
+            Some(old) => Record::successor(key, old),
+            None => {
+                let assumed = joining
+                    .iter()
+                    .map(|(_, was)| was.state)
+                    .find(|s| *s != HealthState::Unknown);
+                Record::new(key, assumed.unwrap_or(HealthState::Unknown), now)
+            }
+        }
+    }
+
+    /// Plans the first starts of new probes.
+    fn schedule(&mut self, new: &[ProbeId], now: Instant, mut chance: impl FnMut() -> f64) {
+        let spread = SPREAD_PER_PROBE.saturating_mul(u32::try_from(new.len()).unwrap_or(u32::MAX));
+        let spread = if new.len() <= IMMEDIATE {
+            Duration::ZERO
+        } else {
+            spread
+        };
+        for id in new {
+            let Some(entry) = self.entries.get_mut(id) else {
+                continue;
+            };
+            let window = spread.min(interval(&entry.record));
+            let due = now + window.mul_f64(chance().clamp(0.0, 1.0));
+            entry.run = Run::Waiting(due);
+            self.queue.insert((due, *id));
+        }
     }
 
     /// What a target was before it gets the probe `key`.
@@ -274,37 +306,6 @@ pub(crate) fn statuses(records: &[Arc<Record>]) -> Vec<MemberStatus> {
 
 fn interval(record: &Record) -> Duration {
     Duration::from_millis(record.key.check.interval_ms.into()).max(MIN_INTERVAL)
-}
-
-/// Members that share a probe, and what each was before.
-type Members = Vec<(Target, Previous)>;
-
-/// The targets by probe, in the order of their first appearance. Of two with one member id the first counts. The
-/// slots of members that are not checked go back to healthy.
-fn group(
-    targets: Vec<Target>,
-    previous: impl Fn(&Target, &ProbeKey) -> Previous,
-) -> Vec<(ProbeKey, Members)> {
-    let mut seen = HashSet::with_capacity(targets.len());
-    let mut places = HashMap::with_capacity(targets.len());
-    let mut groups: Vec<(ProbeKey, Members)> = Vec::new();
-    for mut target in targets {
-        if !seen.insert(target.member_id) {
-            continue;
-        }
-        let Some(check) = target.check.take() else {
-            target.slot.reset();
-            continue;
-        };
-        let key = ProbeKey::new(target.address, check);
-        let was = previous(&target, &key);
-        let place = *places.entry(key.clone()).or_insert(groups.len());
-        match groups.get_mut(place) {
-            Some((_, members)) => members.push((target, was)),
-            None => groups.push((key, vec![(target, was)])),
-        }
-    }
-    groups
 }
 
 #[cfg(test)]

@@ -54,7 +54,7 @@ impl World {
     fn set(&mut self, targets: &[Target]) {
         let aborts = self
             .table
-            .replace(targets.to_vec(), self.moment(), || 0.5, &self.outlet);
+            .replace(targets.to_vec().into(), self.moment(), || 0.5, &self.outlet);
         assert!(aborts.is_empty(), "no test here starts tasks");
     }
 
@@ -163,7 +163,7 @@ fn many_are_spread_over_at_most_one_interval() {
             i += 1;
             f64::from(i) / 1_000.0
         };
-        w.table.replace(targets, w.moment(), chance, &w.outlet);
+        w.table.replace(targets.into(), w.moment(), chance, &w.outlet);
         let dues: Vec<_> = w.table.queue.iter().map(|(due, _)| *due - w.start).collect();
         assert_eq!(dues.len(), 1_000);
         assert!(dues[0] < Duration::from_millis(2) && dues[999] <= Duration::from_millis(window));

@@ -244,3 +244,45 @@ fn a_new_slot_of_a_known_member_is_filled() {
     w.set(std::slice::from_ref(&again));
     assert_eq!((again.slot.score(), w.events()), (0.0, vec![(Unknown, Down)]));
 }
+
+#[test]
+fn a_result_on_its_way_does_not_reach_a_slot_that_is_no_longer_checked() {
+    let mut w = World::new();
+    let a = target(1, 80, tcp(1_000));
+    w.set(std::slice::from_ref(&a));
+    let job = w.due().remove(0);
+    w.set(&[Target {
+        check: None,
+        ..a.clone()
+    }]);
+    w.end(&job, false);
+    assert_eq!((a.slot.score(), a.slot.is_known()), (1.0, false));
+    assert_eq!(w.events(), []);
+}
+
+#[test]
+fn a_member_that_moves_between_shared_probes_hears_only_of_the_new_one() {
+    let mut w = World::new();
+    let stay = [target(1, 80, tcp(1_000)), target(2, 81, tcp(1_000))];
+    let mover = target(3, 80, tcp(1_000));
+    w.set(&[stay[0].clone(), stay[1].clone(), mover.clone()]);
+    w.round(true);
+    w.pass(1_000);
+    let jobs = w.due();
+    assert_eq!(jobs.len(), 2);
+    let moved = Target {
+        address: stay[1].address,
+        ..mover.clone()
+    };
+    w.set(&[stay[0].clone(), stay[1].clone(), moved.clone()]);
+    assert_eq!(w.status(&moved).address, stay[1].address);
+    w.events();
+    let (old, new): (Vec<_>, Vec<_>) = jobs
+        .iter()
+        .partition(|job| job.record.key.address == stay[0].address);
+    w.end(old[0], false);
+    assert_eq!((stay[0].slot.score(), mover.slot.score()), (0.0, 1.0));
+    w.end(new[0], false);
+    assert_eq!(mover.slot.score(), 0.0);
+    assert_eq!(w.events(), [(Up, Down), (Up, Down), (Up, Down)]);
+}
