@@ -1,2 +1,153 @@
-//! x
-fn main() {}
+//! Times a routing decision: name look-up apart, each step, the usual chains; 8, 64 and 512 candidates.
+
+use criterion::{BenchmarkId, Criterion, criterion_group, criterion_main};
+use gslb_engine::chain::{NoTrace, Scratch, evaluate};
+use gslb_engine::environment::{Environment, MapRule, Signals};
+use gslb_engine::model::{MemberDraft, Tier};
+use gslb_engine::query::{ClientSubnet, Family, QueryContext};
+use gslb_engine::snapshot::{Found, Slots, Snapshot};
+use gslb_engine::testing::{Rows, Site, entropy, member, wire};
+use std::hint::black_box;
+use std::sync::Arc;
+
+const NAME: &str = "www.example.com.";
+const REGIONS: [&str; 4] = ["DE", "US", "FR", "unknown"];
+
+fn environment() -> Environment {
+    Environment {
+        // A look-up in two rows is as quick as one in a real table whose part is in the cache.
+        geo: Arc::new(
+            Rows::new()
+                .country("198.51.100.0/24", "DE")
+                .asn("198.51.100.0/24", 64500, "One"),
+        ),
+        map: [MapRule {
+            network: "198.51.100.0/24".parse().unwrap(),
+            targets: vec!["US".into()],
+        }]
+        .into(),
+        signals: Signals {
+            zones: [("DE".into(), 450.0), ("US".into(), 120.0)].into(),
+            weight: 0.5,
+        },
+        tier: Tier::Enterprise,
+        ..Environment::default()
+    }
+}
+
+fn build(size: usize, chain: &[&str], weight: impl Fn(usize) -> i64) -> (Snapshot, Slots) {
+    let members = (0..size).map(|n| MemberDraft {
+        weight: Some(weight(n)),
+        priority: Some(n as i64 % 5),
+        asn: Some(64500 + n as i64 % 3),
+        ..member(&format!("10.0.{}.{}", n / 250, n % 250 + 1), REGIONS[n % 4])
+    });
+    let site = Site::new()
+        .zone_named("example.com.")
+        .pool("web", 0, members.collect())
+        .chain(NAME, "web", chain);
+    let (snapshot, slots) = site.compile(&environment()).unwrap();
+    for (n, stored) in site.config.pools[0].members.iter().enumerate() {
+        for _ in 0..5 {
+            slots
+                .existing_member(stored.id)
+                .unwrap()
+                .set_rtt(1_000_000 * (n as u64 * 7 % 90 + 5), 0);
+        }
+    }
+    (snapshot, slots)
+}
+
+fn decisions(c: &mut Criterion) {
+    let chains: [&[&str]; 14] = [
+        &["geo-ip"],
+        &["asn"],
+        &["map-file"],
+        &["sticky"],
+        &["signal-weight"],
+        &["round-robin"],
+        &["weighted-round-robin"],
+        &["failover"],
+        &["latency"],
+        &["random"],
+        &["geo-ip", "weighted-round-robin"],
+        &["geo-ip", "sticky", "weighted-round-robin"],
+        &["geo-ip", "asn", "failover"],
+        &["map-file", "latency"],
+    ];
+    for size in [8, 64, 512] {
+        let mut group = c.benchmark_group(format!("{size} members"));
+        for chain in chains {
+            time(&mut group, &chain.join(" "), &build(size, chain, |_| 1));
+        }
+        time(
+            &mut group,
+            "sticky, weights differ",
+            &build(size, &["sticky"], |n| n as i64 % 7 + 1),
+        );
+        group.finish();
+    }
+}
+
+fn time(
+    group: &mut criterion::BenchmarkGroup<'_, criterion::measurement::WallTime>,
+    name: &str,
+    (snapshot, _slots): &(Snapshot, Slots),
+) {
+    let qname = wire(NAME);
+    let Found::Service { service, .. } = snapshot.find(&qname) else {
+        panic!("not found")
+    };
+    let mut scratch = Scratch::new();
+    let mut n = 0;
+    group.bench_function(BenchmarkId::from_parameter(name), |b| {
+        b.iter(|| {
+            n += 1;
+            let ctx = QueryContext {
+                qname: &qname,
+                family: Family::V4,
+                source: "192.0.2.1".parse().unwrap(),
+                subnet: Some(ClientSubnet {
+                    address: [198, 51, 100, 0].into(),
+                    source: 24,
+                }),
+                now: 1,
+                entropy: entropy(n),
+            };
+            black_box(evaluate(
+                snapshot,
+                service,
+                black_box(&ctx),
+                &mut scratch,
+                &mut NoTrace,
+            ))
+        });
+    });
+}
+
+fn names(c: &mut Criterion) {
+    let mut site = Site::new()
+        .zone_named("example.com.")
+        .pool("web", 0, vec![member("10.0.0.1", "DE")]);
+    for n in 0..10_000 {
+        site = site.chain(&format!("s{n}.svc.example.com."), "web", &["random"]);
+    }
+    let (snapshot, _slots) = site
+        .chain("*.wild.example.com.", "web", &["random"])
+        .compile(&environment())
+        .unwrap();
+    for (what, name) in [
+        ("exact", "s77.svc.example.com."),
+        ("wildcard", "any.wild.example.com."),
+        ("missing", "nope.svc.example.com."),
+        ("outside", "www.elsewhere.test."),
+    ] {
+        let qname = wire(name);
+        c.bench_function(&format!("find/{what}"), |b| {
+            b.iter(|| black_box(snapshot.find(black_box(&qname))))
+        });
+    }
+}
+
+criterion_group!(benches, decisions, names);
+criterion_main!(benches);

@@ -224,3 +224,70 @@ impl ServiceSlot {
             .map_or(0, |c| c.load(Ordering::Relaxed))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use uuid::Uuid;
+
+    fn service() -> ServiceSlot {
+        ServiceSlot::new(ServiceId(Uuid::from_u128(1)), 5)
+    }
+
+    #[test]
+    fn each_candidate_set_has_a_counter_of_its_own() {
+        let slot = service();
+        // Sets with the same home.
+        let sets: Vec<u64> = (0..16).map(|n| (3 << 32) + (n << 40) + 1).collect();
+        for round in 0..5 {
+            for set in &sets {
+                assert_eq!(slot.turn(*set, 100, false), 5 + round);
+                assert_eq!(slot.turn(*set, 100, true), 5 + round);
+            }
+        }
+    }
+
+    #[test]
+    fn when_all_counters_are_in_use_the_oldest_is_taken_over() {
+        let slot = service();
+        for set in 0..16 {
+            slot.turn((set << 32) + 1, 100 + set, true);
+        }
+        // Set 0 is the oldest; the new one goes on with its counter, in a trace too.
+        assert_eq!(slot.turn((99 << 32) + 1, 200, false), 6);
+        assert_eq!(slot.turn((99 << 32) + 1, 200, true), 6);
+        assert_eq!(slot.turn((99 << 32) + 1, 200, true), 7);
+        // The others kept theirs.
+        assert_eq!(slot.turn((7 << 32) + 1, 201, true), 6);
+    }
+
+    #[test]
+    fn routing_follows_a_round_trip_time_only_when_it_moved_far_enough() {
+        let slot = MemberSlot::new(MemberId(Uuid::from_u128(1)));
+        slot.set_rtt(10, 5);
+        slot.set_rtt(11, 5);
+        assert_eq!((slot.rtt_ns(), slot.routing_rtt_ns()), (Some(11), None));
+        slot.set_rtt(12, 5);
+        assert_eq!(slot.routing_rtt_ns(), Some(12));
+        slot.set_rtt(16, 5);
+        assert_eq!((slot.rtt_ns(), slot.routing_rtt_ns()), (Some(16), Some(12)));
+        slot.set_rtt(17, 5);
+        assert_eq!(slot.routing_rtt_ns(), Some(17));
+        slot.reset();
+        assert_eq!(
+            (slot.rtt_ns(), slot.routing_rtt_ns(), slot.score()),
+            (None, None, 1.0)
+        );
+    }
+
+    #[test]
+    fn scores_are_clamped() {
+        let slot = MemberSlot::new(MemberId(Uuid::from_u128(1)));
+        assert!(!slot.is_known());
+        for (given, kept) in [(2.0, 1.0), (-1.0, 0.0), (f32::NAN, 0.0), (0.25, 0.25)] {
+            slot.set_score(given);
+            assert_eq!(slot.score(), kept);
+        }
+        assert!(slot.is_known());
+    }
+}

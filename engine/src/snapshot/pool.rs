@@ -3,7 +3,7 @@
 use crate::environment::Environment;
 use crate::geo::{AsInfo, Country};
 use crate::hash;
-use crate::model::{AdminState, MAX_MEMBERS, Member, Pool, PoolId, Region, TenantId};
+use crate::model::{AdminState, HealthCheck, MAX_MEMBERS, Member, Pool, PoolId, Region, TenantId};
 use crate::query::Family;
 use crate::slots::MemberSlot;
 use crate::snapshot::registry::Slots;
@@ -111,6 +111,8 @@ pub struct CompiledPool {
     pub name: String,
     /// Below this number of healthy enabled members the pool gives no answer; 0 is off.
     pub min_healthy: u32,
+    /// How its members are probed. Nothing that decides an answer: carried for whoever starts the probes.
+    pub health_check: Option<HealthCheck>,
     /// Every member in the stored order, disabled ones too.
     pub members: Box<[CompiledMember]>,
     v4: FamilyMembers,
@@ -152,6 +154,7 @@ impl CompiledPool {
             tenant_id: pool.tenant_id,
             name: pool.name.clone(),
             min_healthy: pool.min_healthy,
+            health_check: pool.health_check.clone(),
             members,
             v4,
             v6,

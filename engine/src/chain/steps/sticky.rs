@@ -52,11 +52,11 @@ const fn log2_table() -> [u64; (1 << INDEX) + 1] {
     table
 }
 
-/// `-log2(u)` with 48 fraction bits, where `u = (hash + ½) / 2⁶⁴`; from 1 to about 2⁵⁴.
+/// `-log2(u)` with 48 fraction bits, where `u = hash / 2⁶⁴` and a hash of 0 counts as 1; from 185 to 2⁵⁴.
 fn minus_log2(hash: u64) -> u64 {
-    // 2·hash + 1 has 65 bits; its lowest bit decides nothing but the logarithm of hash 0.
+    let hash = hash.max(1);
     let zeros = hash.leading_zeros();
-    let mantissa = if zeros >= 63 { 1 << 63 } else { hash << zeros };
+    let mantissa = hash << zeros;
     let exponent = u64::from(zeros) + 1;
     let index = (mantissa >> (63 - INDEX)) as usize & ((1 << INDEX) - 1);
     let (Some(low), Some(high)) = (LOG2.get(index), LOG2.get(index + 1)) else {
@@ -149,4 +149,99 @@ pub(super) fn run<S: Sink>(run: &mut Run<'_>, scratch: &mut Scratch, sink: &mut 
         scratch.set.push(winner);
     }
     Report::new(StepAction::Narrowed, Reason::Pinned)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::chain::{NoTrace, Scratch, evaluate};
+    use crate::environment::Environment;
+    use crate::model::{MemberDraft, Tier};
+    use crate::query::{Family, QueryContext};
+    use crate::snapshot::Found;
+    use crate::testing::{Site, entropy, member, wire};
+
+    fn as_f64(log: u64) -> f64 {
+        log as f64 / (1_u64 << FRACTION) as f64
+    }
+
+    #[test]
+    fn the_logarithm_is_close_and_falls_as_the_hash_rises() {
+        for n in 0..20_000 {
+            let hash = entropy(n) >> (n % 50);
+            let wanted = 64.0 - (hash.max(1) as f64).log2();
+            let got = as_f64(minus_log2(hash));
+            assert!((got - wanted).abs() < 4e-6, "{hash}: {got} {wanted}");
+            assert!(minus_log2(hash) >= minus_log2(hash.saturating_add(1)), "{hash}");
+            assert!(
+                minus_log2(hash) >= minus_log2(hash.saturating_add(hash >> 9)),
+                "{hash}"
+            );
+        }
+        assert_eq!(minus_log2(u64::MAX), 185);
+        assert_eq!(minus_log2(0), 64 << FRACTION);
+        assert_eq!(minus_log2(1 << 63), 1 << FRACTION);
+        assert_eq!(minus_log2(1 << 62), 2 << FRACTION);
+    }
+
+    #[test]
+    fn table_and_hash_are_pinned() {
+        assert_eq!(
+            [LOG2[0], LOG2[1], LOG2[128]],
+            [0, 1_583_169_853_354, 164_652_306_267_094]
+        );
+        assert_eq!([LOG2[255], LOG2[256]], [280_681_071_173_261, 1 << 48]);
+        let subnet = |ip: &str| hash::subnet(ip.parse().unwrap());
+        let digest = |ip: &str| hash::member(ip.parse().unwrap());
+        assert_eq!(subnet("198.51.100.0"), 0x2d83_1e36_9cee_afd6);
+        assert_eq!(subnet("2001:db8:1:2::"), 0x23c9_51ec_0171_23df);
+        assert_eq!(digest("192.0.2.1"), 0x34a2_8965_cebb_a5c3);
+        assert_eq!(digest("2001:db8::1"), 0xfa1a_cd4e_7bdd_444d);
+        assert_eq!(minus_log2(0x0123_4567_89ab_cdef), 2_199_384_351_257_257);
+    }
+
+    /// Members that 16 subnets are pinned to, as the last octet of the address.
+    fn pins(weights: [i64; 5]) -> String {
+        let members = (1..).zip(weights).map(|(n, weight)| MemberDraft {
+            weight: Some(weight),
+            ..member(&format!("192.0.2.{n}"), "DE")
+        });
+        let site =
+            Site::new()
+                .pool("web", 0, members.collect())
+                .chain("www.example.com.", "web", &["sticky"]);
+        let env = Environment {
+            tier: Tier::Pro,
+            ..Environment::default()
+        };
+        let (snapshot, _slots) = site.compile(&env).unwrap();
+        let qname = wire("www.example.com.");
+        let Found::Service { service, .. } = snapshot.find(&qname) else {
+            panic!("not found")
+        };
+        let mut scratch = Scratch::new();
+        let pin = |n: u8| {
+            let source = std::net::IpAddr::from([198, 51, n, 77]);
+            let ctx = QueryContext {
+                qname: &qname,
+                family: Family::V4,
+                source,
+                subnet: None,
+                now: 0,
+                entropy: 0,
+            };
+            evaluate(&snapshot, service, &ctx, &mut scratch, &mut NoTrace);
+            scratch.answers()[0].to_string().replace("192.0.2.", "")
+        };
+        (0..16).map(pin).collect()
+    }
+
+    #[test]
+    fn pins_are_the_same_on_every_node_and_build() {
+        assert_eq!(pins([1, 1, 1, 1, 1]), "1242345341144341");
+        assert_eq!(pins([7, 7, 7, 7, 7]), pins([1, 1, 1, 1, 1]));
+        assert_eq!(pins([0, 0, 0, 0, 0]), pins([1, 1, 1, 1, 1]));
+        assert_eq!(pins([1, 2, 3, 4, 0]), "4242344341244444");
+        assert_eq!(pins([2, 4, 6, 8, 0]), pins([1, 2, 3, 4, 0]));
+    }
 }
