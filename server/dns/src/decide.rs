@@ -115,7 +115,7 @@ pub(crate) fn decide<'s>(
             code::A => address(snapshot, service, zone, Family::V4, query, asker, scratch),
             code::AAAA => address(snapshot, service, zone, Family::V6, query, asker, scratch),
             code::ANY => Plan::positive(zone, Answer::Hinfo { ttl: service.ttl }),
-            _ => apex(zone, name, query.qtype).unwrap_or_else(|| Plan::nodata(zone)),
+            _ => apex(snapshot, zone, name, query.qtype).unwrap_or_else(|| Plan::nodata(zone)),
         },
         Found::Apex(zone) if query.qtype == code::ANY => Plan::positive(
             zone,
@@ -124,21 +124,36 @@ pub(crate) fn decide<'s>(
             },
         ),
         Found::Apex(zone) | Found::Empty(zone) => {
-            apex(zone, name, query.qtype).unwrap_or_else(|| Plan::nodata(zone))
+            apex(snapshot, zone, name, query.qtype).unwrap_or_else(|| Plan::nodata(zone))
         }
         Found::Missing(zone) => Plan::negative(zone, rcode::NXDOMAIN, zone.negative_ttl()),
         Found::Outside => Plan::refused(),
     }
 }
 
-/// SOA and NS, if the name is the zone's apex. (A synthetic zone has an SOA only.)
-fn apex<'s>(zone: &'s CompiledZone, name: &[u8], qtype: u16) -> Option<Plan<'s>> {
-    let answer = match qtype {
-        code::SOA => Answer::Soa,
-        code::NS if !zone.name_servers.is_empty() => Answer::NameServers,
-        _ => return None,
-    };
-    (*zone.wire == *name).then(|| Plan::positive(zone, answer))
+/// What is special at the zone's apex: SOA, NS and DS. (A synthetic zone has no NS set.)
+fn apex<'s>(snapshot: &'s Snapshot, zone: &'s CompiledZone, name: &[u8], qtype: u16) -> Option<Plan<'s>> {
+    if *zone.wire != *name {
+        return None;
+    }
+    match qtype {
+        code::SOA => Some(Plan::positive(zone, Answer::Soa)),
+        code::NS if !zone.name_servers.is_empty() => Some(Plan::positive(zone, Answer::NameServers)),
+        // DS belongs to the zone above, if that one is here too (RFC 4035 §3.1.4.1).
+        code::DS => zone_above(snapshot, name).map(Plan::nodata),
+        _ => None,
+    }
+}
+
+/// The zone that the name above an apex belongs to.
+fn zone_above<'s>(snapshot: &'s Snapshot, name: &[u8]) -> Option<&'s CompiledZone> {
+    let length = usize::from(*name.first()?);
+    match snapshot.find(name.get(length + 1..)?) {
+        Found::Service { zone, .. } | Found::Apex(zone) | Found::Empty(zone) | Found::Missing(zone) => {
+            Some(zone)
+        }
+        Found::Outside => None,
+    }
 }
 
 fn address<'s>(

@@ -38,6 +38,7 @@ pub(crate) mod code {
     pub(crate) const SOA: u16 = 6;
     pub(crate) const AAAA: u16 = 28;
     pub(crate) const OPT: u16 = 41;
+    pub(crate) const DS: u16 = 43;
     pub(crate) const IXFR: u16 = 251;
     pub(crate) const AXFR: u16 = 252;
     pub(crate) const ANY: u16 = 255;

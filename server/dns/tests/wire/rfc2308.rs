@@ -108,3 +108,21 @@ fn s3_ttl_of_the_soa_is_the_smaller_of_its_own_and_minimum() {
         );
     }
 }
+
+#[test]
+fn s3_the_soa_is_that_of_the_closest_zone() {
+    let server = Server::start();
+    let soa = |name: &str, qtype| server.both(&Ask::new(name, qtype)).negative_soa();
+    let (outer, inner) = (
+        Some(("gslb.test.".into(), 60)),
+        Some(("inner.gslb.test.".into(), 20)),
+    );
+    assert_eq!(soa("nope.inner.gslb.test.", A), inner);
+    assert_eq!(soa("www.inner.gslb.test.", TXT), inner);
+    assert_eq!(soa("inner.gslb.test.", TXT), inner);
+    assert_eq!(soa("ininner.gslb.test.", A), outer);
+    // DS is data of the zone above (RFC 4035 §3.1.4.1), unless that one is somewhere else.
+    assert_eq!(soa("inner.gslb.test.", DS), outer);
+    assert_eq!(soa("gslb.test.", DS), outer);
+    assert_eq!(server.both(&Ask::new("inner.gslb.test.", SOA)).answers().len(), 1);
+}

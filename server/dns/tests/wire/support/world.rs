@@ -155,6 +155,7 @@ pub fn snapshot(tier: Tier) -> Snapshot {
     b.zone("gslb.test.", 3600, 60);
     b.zone("short.test.", 30, 600);
     b.zone("apex.test.", 3600, 60);
+    b.zone("inner.gslb.test.", 3600, 20);
 
     let dual = b.pool(
         0,
@@ -193,6 +194,7 @@ pub fn snapshot(tier: Tier) -> Snapshot {
         }
     };
     b.service("www.gslb.test.", &dual, |_| {});
+    b.service("www.inner.gslb.test.", &dual, |_| {});
     b.service("v4.gslb.test.", &v4, |_| {});
     b.service("a.b.c.gslb.test.", &v4, |_| {});
     b.service("*.wild.gslb.test.", &dual, |_| {});
