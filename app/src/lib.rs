@@ -5,6 +5,8 @@
 //! store, no DNS and no HTTP framework beyond what rendering needs.
 
 #![forbid(unsafe_code)]
+// Views are nested types; the deepest pages go beyond the default when code is made for them.
+#![recursion_limit = "256"]
 
 mod api;
 mod app;

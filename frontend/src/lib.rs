@@ -1,5 +1,7 @@
 //! The browser's entry point: brings the pages that the server rendered to life, and nothing else.
 #![cfg(target_family = "wasm")]
+// As in the console itself: its views are made into code here.
+#![recursion_limit = "256"]
 
 use wasm_bindgen::prelude::wasm_bindgen;
 
