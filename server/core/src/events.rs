@@ -36,17 +36,6 @@ struct Inner {
 #[derive(Debug, Clone)]
 pub struct EventBus(Arc<Inner>);
 
-/// What a listener gets: what it missed, then what comes.
-#[derive(Debug)]
-pub struct Subscription {
-    /// Events after the one the listener saw last, oldest first.
-    pub missed: Vec<Event>,
-    /// Whether some before these are no longer known here: the listener should read the state anew.
-    pub gap: bool,
-    /// Events from now on, of all tenants: the listener takes those of its own.
-    pub live: broadcast::Receiver<Event>,
-}
-
 impl EventBus {
     /// Opens the bus over a database, and starts the task that keeps transitions there until `stop`.
     ///
@@ -102,27 +91,24 @@ impl EventBus {
         event
     }
 
-    /// Listens to the events of a tenant, after the one with the id `last` if that is given.
+    /// Events from now on, of all tenants: the listener takes those of its own. One that lags behind too far loses
+    /// some, is told so, and catches up with [`since`](Self::since).
     #[must_use]
-    pub fn subscribe(&self, tenant: TenantId, last: Option<u64>) -> Subscription {
+    pub fn subscribe(&self) -> broadcast::Receiver<Event> {
+        self.0.live.subscribe()
+    }
+
+    /// Events of a tenant after the one with an id, oldest first, as far back as the ring goes. Subscribe first: an
+    /// event in between is in both, and the ids tell.
+    #[must_use]
+    pub fn since(&self, id: u64, tenant: TenantId) -> Vec<Event> {
         let state = self.0.state.lock().unwrap_or_else(PoisonError::into_inner);
-        let live = self.0.live.subscribe();
-        let Some(last) = last else {
-            return Subscription {
-                missed: Vec::new(),
-                gap: false,
-                live,
-            };
-        };
-        let missed = state
+        state
             .ring
             .iter()
-            .filter(|e| e.id > last && e.tenant_id == tenant)
+            .filter(|e| e.id > id && e.tenant_id == tenant)
             .cloned()
-            .collect();
-        let newest = state.next_id - 1;
-        let gap = last < newest && !state.ring.iter().any(|e| e.id == last);
-        Subscription { missed, gap, live }
+            .collect()
     }
 
     /// The latest events of a tenant, newest first.

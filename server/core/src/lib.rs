@@ -11,6 +11,8 @@ pub mod events;
 pub mod geo;
 pub mod license;
 pub mod mapfile;
+pub mod metrics;
+pub mod mmdb_writer;
 pub mod ops;
 pub mod reconciler;
 pub mod start;

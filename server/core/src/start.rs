@@ -6,6 +6,7 @@ use crate::config::{ConfigError, Reload, Settings, Sources};
 use crate::error::OpError;
 use crate::events::EventBus;
 use crate::license::{self, LicenseStatus};
+use crate::metrics::{CoreSource, Metrics, Source};
 use crate::ops::{Ops, Parts};
 use crate::reconciler::{Inputs, Reconciler};
 use crate::store::{ConfigLog, Store, StoreError};
@@ -54,6 +55,7 @@ pub struct Core {
     pub license: Arc<ArcSwap<LicenseStatus>>,
     /// The administrator, if this was a first start.
     pub first_admin: Option<FirstAdmin>,
+    clock: Clock,
     watch: FileWatch,
     tasks: TaskTracker,
     stop: CancellationToken,
@@ -115,7 +117,7 @@ impl Core {
             to_reconciler.files(files);
         });
         watch.set(watched_files(&settings.load()));
-        tasks.spawn(cleanup(store.clone(), clock, stop.clone()));
+        tasks.spawn(cleanup(store.clone(), clock.clone(), stop.clone()));
         Ok(Self {
             ops,
             auth,
@@ -126,6 +128,7 @@ impl Core {
             settings,
             license,
             first_admin,
+            clock,
             watch,
             tasks,
             stop,
@@ -145,6 +148,20 @@ impl Core {
         self.watch.set(watched_files(&settings));
         self.reconciler.settings(settings);
         Ok(outcome)
+    }
+
+    /// Metrics of this crate's parts and of `others` (DNS, probes).
+    #[must_use]
+    pub fn metrics(&self, others: Vec<Arc<dyn Source>>) -> Metrics {
+        let own = CoreSource::new(
+            Arc::clone(&self.snapshot),
+            Arc::clone(&self.settings),
+            Arc::clone(&self.license),
+            self.reconciler.clone(),
+            &self.clock,
+        );
+        let own: Arc<dyn Source> = Arc::new(own);
+        Metrics::new(std::iter::once(own).chain(others).collect())
     }
 
     /// Stops the tasks, waits for them, and closes the database.

@@ -41,6 +41,14 @@ pub struct Status {
     pub file_errors: Vec<String>,
 }
 
+impl Status {
+    /// Whether DNS answers from the stored configuration.
+    #[must_use]
+    pub fn is_ready(&self) -> bool {
+        self.compile_error.is_none()
+    }
+}
+
 /// Messages of the queue.
 #[derive(Debug)]
 enum Message {

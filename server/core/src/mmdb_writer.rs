@@ -1,0 +1,263 @@
+//! Writes small MMDB files (MaxMind DB file format, version 2.0): for the demo, which brings its own little world, and
+//! for tests.
+//!
+//! Networks may be nested, the longer prefix wins. IPv4 networks go below `::/96`, as in the published databases.
+
+use ipnet::IpNet;
+use std::collections::HashMap;
+use std::net::IpAddr;
+
+/// Between search tree and data, 16 zero bytes.
+const SEPARATOR: usize = 16;
+/// Begin of the metadata.
+const MARKER: &[u8] = b"\xab\xcd\xefMaxMind.com";
+
+/// A value of the data section.
+enum Value<'a> {
+    Text(&'a str),
+    U16(u16),
+    U32(u32),
+    U64(u64),
+    List(Vec<Value<'a>>),
+    Map(Vec<(&'a str, Value<'a>)>),
+}
+
+/// Type number and length in the control byte, and the bytes after it that they need.
+fn control(out: &mut Vec<u8>, kind: u8, size: usize) {
+    let (low, more): (u8, Vec<u8>) = match size {
+        0..29 => (size.to_le_bytes()[0], Vec::new()),
+        29..285 => (29, vec![(size - 29).to_le_bytes()[0]]),
+        // Nothing written here is longer than 65,820 bytes: names and small maps.
+        _ => (30, (size - 285).min(0xffff).to_be_bytes()[6..].to_vec()),
+    };
+    if kind < 8 {
+        out.push(kind << 5 | low);
+    } else {
+        out.extend([low, kind - 7]);
+    }
+    out.extend(more);
+}
+
+/// An unsigned number without leading zero bytes.
+fn unsigned(out: &mut Vec<u8>, kind: u8, bytes: &[u8]) {
+    let zeros = bytes.iter().take_while(|b| **b == 0).count();
+    control(out, kind, bytes.len() - zeros);
+    out.extend(bytes.iter().skip(zeros));
+}
+
+impl Value<'_> {
+    fn write(&self, out: &mut Vec<u8>) {
+        match self {
+            Self::Text(text) => {
+                control(out, 2, text.len());
+                out.extend(text.as_bytes());
+            }
+            Self::U16(n) => unsigned(out, 5, &n.to_be_bytes()),
+            Self::U32(n) => unsigned(out, 6, &n.to_be_bytes()),
+            Self::U64(n) => unsigned(out, 9, &n.to_be_bytes()),
+            Self::List(list) => {
+                control(out, 11, list.len());
+                list.iter().for_each(|value| value.write(out));
+            }
+            Self::Map(map) => {
+                control(out, 7, map.len());
+                for (key, value) in map {
+                    Value::Text(key).write(out);
+                    value.write(out);
+                }
+            }
+        }
+    }
+
+    fn to_bytes(&self) -> Vec<u8> {
+        let mut out = Vec::new();
+        self.write(&mut out);
+        out
+    }
+}
+
+/// A network and its encoded record.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Row {
+    network: IpNet,
+    record: Vec<u8>,
+}
+
+impl Row {
+    /// A network in a country (ISO 3166-1 alpha-2).
+    #[must_use]
+    pub fn country(network: IpNet, code: &str) -> Self {
+        let country = Value::Map(vec![("iso_code", Value::Text(code))]);
+        Self {
+            network,
+            record: Value::Map(vec![("country", country)]).to_bytes(),
+        }
+    }
+
+    /// A network that is only registered in a country, as anycast networks are.
+    #[must_use]
+    pub fn registered(network: IpNet, code: &str) -> Self {
+        let country = Value::Map(vec![("iso_code", Value::Text(code))]);
+        Self {
+            network,
+            record: Value::Map(vec![("registered_country", country)]).to_bytes(),
+        }
+    }
+
+    /// A network of an autonomous system.
+    #[must_use]
+    pub fn asn(network: IpNet, number: u32, organisation: &str) -> Self {
+        let record = Value::Map(vec![
+            ("autonomous_system_number", Value::U32(number)),
+            ("autonomous_system_organization", Value::Text(organisation)),
+        ]);
+        Self {
+            network,
+            record: record.to_bytes(),
+        }
+    }
+}
+
+/// Where a record of a tree node leads.
+#[derive(Debug, Clone, Copy)]
+enum Branch {
+    Nowhere,
+    Node(usize),
+    Data(usize),
+}
+
+/// A database to be written.
+#[derive(Debug, Clone)]
+pub struct Database {
+    kind: &'static str,
+    rows: Vec<Row>,
+    record_bits: u8,
+}
+
+impl Database {
+    /// A database of countries.
+    #[must_use]
+    pub fn country(rows: impl IntoIterator<Item = Row>) -> Self {
+        Self {
+            kind: "GeoLite2-Country",
+            rows: rows.into_iter().collect(),
+            record_bits: 24,
+        }
+    }
+
+    /// A database of autonomous systems.
+    #[must_use]
+    pub fn asn(rows: impl IntoIterator<Item = Row>) -> Self {
+        Self {
+            kind: "GeoLite2-ASN",
+            rows: rows.into_iter().collect(),
+            record_bits: 24,
+        }
+    }
+
+    /// With records of 28 or 32 bits, as larger databases have; anything else is 24.
+    #[must_use]
+    pub fn with_record_bits(mut self, bits: u8) -> Self {
+        self.record_bits = if matches!(bits, 28 | 32) { bits } else { 24 };
+        self
+    }
+
+    /// The file.
+    #[must_use]
+    pub fn to_bytes(&self) -> Vec<u8> {
+        let mut data: Vec<u8> = Vec::new();
+        let mut offsets: HashMap<&[u8], usize> = HashMap::new();
+        let mut nodes = vec![[Branch::Nowhere; 2]];
+        // Short prefixes first: longer ones are cut out of them.
+        let mut rows: Vec<&Row> = self.rows.iter().collect();
+        rows.sort_by_key(|row| depth(row.network));
+        for row in rows {
+            let offset = *offsets.entry(&row.record).or_insert_with(|| {
+                let offset = data.len();
+                data.extend(&row.record);
+                offset
+            });
+            insert(&mut nodes, row.network, offset);
+        }
+        let mut file = Vec::new();
+        for node in &nodes {
+            let [left, right] = node.map(|branch| match branch {
+                Branch::Nowhere => nodes.len(),
+                Branch::Node(index) => index,
+                Branch::Data(offset) => nodes.len() + SEPARATOR + offset,
+            });
+            self.write_node(&mut file, left, right);
+        }
+        file.extend([0; SEPARATOR]);
+        file.extend(data);
+        file.extend(MARKER);
+        file.extend(self.metadata(nodes.len()));
+        file
+    }
+
+    fn write_node(&self, file: &mut Vec<u8>, left: usize, right: usize) {
+        let [_, _, _, _, l3, l2, l1, l0] = left.to_be_bytes();
+        let [_, _, _, _, r3, r2, r1, r0] = right.to_be_bytes();
+        match self.record_bits {
+            28 => file.extend([l2, l1, l0, l3 << 4 | r3 & 15, r2, r1, r0]),
+            32 => file.extend([l3, l2, l1, l0, r3, r2, r1, r0]),
+            _ => file.extend([l2, l1, l0, r2, r1, r0]),
+        }
+    }
+
+    fn metadata(&self, nodes: usize) -> Vec<u8> {
+        let count = u32::try_from(nodes).unwrap_or(u32::MAX);
+        Value::Map(vec![
+            ("binary_format_major_version", Value::U16(2)),
+            ("binary_format_minor_version", Value::U16(0)),
+            ("build_epoch", Value::U64(1)),
+            ("database_type", Value::Text(self.kind)),
+            (
+                "description",
+                Value::Map(vec![("en", Value::Text("Made by Nexus GSLB"))]),
+            ),
+            ("ip_version", Value::U16(6)),
+            ("languages", Value::List(vec![Value::Text("en")])),
+            ("node_count", Value::U32(count)),
+            ("record_size", Value::U16(self.record_bits.into())),
+        ])
+        .to_bytes()
+    }
+}
+
+/// Bits of the tree that lead to a network.
+fn depth(network: IpNet) -> u8 {
+    match network {
+        IpNet::V4(v4) => 96 + v4.prefix_len(),
+        IpNet::V6(v6) => v6.prefix_len(),
+    }
+}
+
+fn insert(nodes: &mut Vec<[Branch; 2]>, network: IpNet, offset: usize) {
+    let bits = match network.network() {
+        IpAddr::V4(v4) => u128::from(v4.to_bits()),
+        IpAddr::V6(v6) => v6.to_bits(),
+    };
+    let side = |depth: u8| usize::from(bits >> (127 - depth) & 1 == 1);
+    let last = depth(network);
+    let mut node = 0;
+    for depth in 0..last {
+        let place = side(depth);
+        if depth + 1 == last {
+            nodes[node][place] = Branch::Data(offset);
+            return;
+        }
+        node = match nodes[node][place] {
+            Branch::Node(next) => next,
+            // A wider network's record goes on in both halves, of which one is then cut further.
+            inherited => {
+                nodes.push([inherited; 2]);
+                let next = nodes.len() - 1;
+                nodes[node][place] = Branch::Node(next);
+                next
+            }
+        };
+    }
+    // The network of everything.
+    nodes[0] = [Branch::Data(offset); 2];
+}
