@@ -18,6 +18,13 @@ pub struct Stored<T> {
     pub warnings: Vec<Warning>,
 }
 
+impl<T> Stored<T> {
+    /// The same revision and warnings with another view of the object.
+    pub fn map<U>(self, f: impl FnOnce(T) -> U) -> Stored<U> {
+        Stored { value: f(self.value), revision: self.revision, warnings: self.warnings }
+    }
+}
+
 /// A zone.
 pub type ZoneView = Zone;
 

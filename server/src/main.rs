@@ -1,2 +1,7 @@
-//! x
-fn main() {}
+//! `gslbd`: reads the command line and hands over.
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    gslbd::run(std::env::args_os())
+}

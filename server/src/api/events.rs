@@ -1,0 +1,69 @@
+//! `/events`: what happens, as a stream of server-sent events.
+//!
+//! `event: event` carries an [`Event`] with its id, so that a browser that comes back names the last one it saw and gets
+//! what it missed. `event: rate` carries a [`RatePoint`](gslb_api_types::RatePoint) each second, without an id: a missed one is not made up for.
+
+use super::auth::Caller;
+use super::error::{ApiFailure, ApiResult};
+use crate::state::AppState;
+use axum::extract::State;
+use axum::http::HeaderMap;
+use axum::response::sse::{Event as SseEvent, KeepAlive, Sse};
+use futures_util::{Stream, StreamExt, stream};
+use gslb_api_types::Event;
+use gslb_api_types::model::{Permission, TenantId};
+use gslb_core::OpError;
+use std::convert::Infallible;
+use std::time::Duration;
+use tokio_stream::wrappers::BroadcastStream;
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
+
+/// Routes of this file.
+pub fn router() -> OpenApiRouter<AppState> {
+    OpenApiRouter::new().routes(routes!(events))
+}
+
+fn encode(event: &Event) -> SseEvent {
+    let id = event.id.to_string();
+    // Events are made of serialisable parts.
+    let data = serde_json::to_string(event).unwrap_or_default();
+    SseEvent::default().event("event").id(id).data(data)
+}
+
+/// Health transitions and configuration changes of the tenant, and the query rate each second, as they happen.
+/// `Last-Event-ID` brings what was missed, as far back as the node remembers.
+#[utoipa::path(get, path = "/events", tag = "events", operation_id = "streamEvents",
+    params(("Last-Event-ID" = Option<u64>, Header, description = "The last id seen")),
+    responses((status = 200, body = Event, content_type = "text/event-stream")))]
+async fn events(
+    State(state): State<AppState>,
+    Caller(actor): Caller,
+    headers: HeaderMap,
+) -> ApiResult<Sse<impl Stream<Item = Result<SseEvent, Infallible>>>> {
+    if !actor.may(Permission::EventsRead) {
+        return Err(ApiFailure::from(OpError::Forbidden(Permission::EventsRead)));
+    }
+    let tenant: TenantId = actor.tenant_id;
+    let last = headers.get("last-event-id").and_then(|v| v.to_str().ok()).and_then(|v| v.trim().parse::<u64>().ok());
+    // Subscribed before the past is read: an event in between is in both, and the ids tell.
+    let live = state.events.subscribe();
+    let missed = last.map(|id| state.events.since(id, tenant)).unwrap_or_default();
+    let seen = missed.last().map(|e| e.id).or(last).unwrap_or_default();
+    let live = BroadcastStream::new(live)
+        // A reader too slow for the channel has lost events: it ends here, comes back, and catches up by id.
+        .take_while(|item| std::future::ready(item.is_ok()))
+        .filter_map(move |item| {
+            let event = item.ok().filter(|e| e.id > seen && e.tenant_id == tenant);
+            std::future::ready(event.map(|e| encode(&e)))
+        });
+    let rate = BroadcastStream::new(state.rate.subscribe()).filter_map(|point| {
+        let data = point.ok().and_then(|point| serde_json::to_string(&point).ok());
+        std::future::ready(data.map(|data| SseEvent::default().event("rate").data(data)))
+    });
+    let missed = stream::iter(missed.iter().map(encode).collect::<Vec<_>>());
+    let opening = stream::iter([SseEvent::default().retry(Duration::from_secs(2)).comment("open")]);
+    let stream = opening.chain(missed).chain(stream::select(live, rate)).map(Ok);
+    let stream = stream.take_until(state.stop.clone().cancelled_owned());
+    Ok(Sse::new(stream).keep_alive(KeepAlive::new().interval(Duration::from_secs(15))))
+}

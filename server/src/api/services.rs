@@ -1,0 +1,99 @@
+//! `/services`.
+
+use super::answer::{created, read, updated};
+use super::auth::Caller;
+use super::error::ApiResult;
+use super::extract::{Body, Id, Params, if_match};
+use crate::state::AppState;
+use axum::Json;
+use axum::extract::State;
+use axum::http::{HeaderMap, StatusCode};
+use axum::response::Response;
+use gslb_api_types::model::{ServiceDraft, ServiceId};
+use gslb_api_types::{ErrorBody, ListQuery, Page, ServiceRow, ServiceView, Stored};
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
+
+/// Routes of this file.
+pub fn router() -> OpenApiRouter<AppState> {
+    OpenApiRouter::new().routes(routes!(list, create)).routes(routes!(get, replace, patch, delete))
+}
+
+/// Services of the tenant, in pages.
+#[utoipa::path(get, path = "/services", tag = "services", operation_id = "listServices", params(ListQuery),
+    responses((status = 200, body = Page<ServiceRow>)))]
+async fn list(
+    State(state): State<AppState>,
+    Caller(actor): Caller,
+    Params(query): Params<ListQuery>,
+) -> ApiResult<Json<Page<ServiceRow>>> {
+    Ok(Json(state.ops.service_rows(&actor, &query).await?))
+}
+
+/// Makes a service. A `filterChain` that is not empty wins over `algorithm` and needs tier pro.
+#[utoipa::path(post, path = "/services", tag = "services", operation_id = "createService",
+    request_body = ServiceDraft,
+    responses((status = 201, body = Stored<ServiceView>), (status = 403, body = ErrorBody),
+        (status = 409, body = ErrorBody), (status = 422, body = ErrorBody)))]
+async fn create(
+    State(state): State<AppState>,
+    Caller(actor): Caller,
+    Body(draft): Body<ServiceDraft>,
+) -> ApiResult<Response> {
+    let written = state.ops.create_service(&actor, &draft).await?;
+    Ok(created(&format!("/api/v1/services/{}", written.value.id), written))
+}
+
+/// One service, with its revision as `ETag`.
+#[utoipa::path(get, path = "/services/{id}", tag = "services", operation_id = "getService",
+    params(("id" = String, Path)),
+    responses((status = 200, body = Stored<ServiceView>), (status = 404, body = ErrorBody)))]
+async fn get(State(state): State<AppState>, Caller(actor): Caller, Id(id): Id<ServiceId>) -> ApiResult<Response> {
+    Ok(read(&state.ops.get_service(&actor, id).await?))
+}
+
+/// Replaces a service; absent fields take their defaults. `If-Match` guards against lost updates.
+#[utoipa::path(put, path = "/services/{id}", tag = "services", operation_id = "replaceService",
+    params(("id" = String, Path)), request_body = ServiceDraft,
+    responses((status = 200, body = Stored<ServiceView>), (status = 403, body = ErrorBody),
+        (status = 404, body = ErrorBody), (status = 409, body = ErrorBody), (status = 412, body = ErrorBody),
+        (status = 422, body = ErrorBody)))]
+async fn replace(
+    State(state): State<AppState>,
+    Caller(actor): Caller,
+    Id(id): Id<ServiceId>,
+    headers: HeaderMap,
+    Body(draft): Body<ServiceDraft>,
+) -> ApiResult<Response> {
+    Ok(updated(state.ops.replace_service(&actor, id, if_match(&headers)?, &draft).await?))
+}
+
+/// Changes the fields that are sent (RFC 7396: null takes a field back to its default).
+#[utoipa::path(patch, path = "/services/{id}", tag = "services", operation_id = "patchService",
+    params(("id" = String, Path)), request_body = ServiceDraft,
+    responses((status = 200, body = Stored<ServiceView>), (status = 403, body = ErrorBody),
+        (status = 404, body = ErrorBody), (status = 409, body = ErrorBody), (status = 412, body = ErrorBody),
+        (status = 422, body = ErrorBody)))]
+async fn patch(
+    State(state): State<AppState>,
+    Caller(actor): Caller,
+    Id(id): Id<ServiceId>,
+    headers: HeaderMap,
+    Body(patch): Body<serde_json::Value>,
+) -> ApiResult<Response> {
+    Ok(updated(state.ops.patch_service(&actor, id, if_match(&headers)?, &patch).await?))
+}
+
+/// Deletes a service: its name is absent from then on.
+#[utoipa::path(delete, path = "/services/{id}", tag = "services", operation_id = "deleteService",
+    params(("id" = String, Path)),
+    responses((status = 204), (status = 404, body = ErrorBody), (status = 412, body = ErrorBody)))]
+async fn delete(
+    State(state): State<AppState>,
+    Caller(actor): Caller,
+    Id(id): Id<ServiceId>,
+    headers: HeaderMap,
+) -> ApiResult<StatusCode> {
+    state.ops.delete_service(&actor, id, if_match(&headers)?).await?;
+    Ok(StatusCode::NO_CONTENT)
+}

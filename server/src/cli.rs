@@ -1,0 +1,149 @@
+//! Command line of `gslbd`.
+
+use clap::{Args, Parser, Subcommand};
+use gslb_engine::model::Tier;
+use std::ffi::OsString;
+use std::net::SocketAddr;
+use std::path::PathBuf;
+
+/// Global server load balancer: DNS answers steered by filter chains over probed members, with REST API and console.
+#[derive(Debug, Parser)]
+#[command(name = "gslbd", version, args_conflicts_with_subcommands = true)]
+pub struct Cli {
+    /// Runs the daemon when there is no command.
+    #[command(flatten)]
+    pub run: RunArgs,
+
+    /// What else this program does.
+    #[command(subcommand)]
+    pub command: Option<Command>,
+}
+
+/// Options of the daemon.
+#[derive(Debug, Clone, Default, Args)]
+pub struct RunArgs {
+    /// Configuration file (also `-config FILE`). Default: /etc/gslb/config.yaml, if it exists.
+    #[arg(long, short = 'c', value_name = "FILE")]
+    pub config: Option<PathBuf>,
+
+    /// Prints every setting with its value and where it came from, and exits: 0 if all is right, 64 if not.
+    #[arg(long)]
+    pub check_config: bool,
+
+    /// Starts a whole product to try on loopback: sample pools with small HTTP responders behind them, services that
+    /// use every filter, an enterprise licence made on the spot.
+    #[arg(long)]
+    pub demo: bool,
+
+    /// Folder for the demo's files, kept afterwards. Default: a fresh temporary folder.
+    #[arg(long, value_name = "DIR", requires = "demo")]
+    pub data: Option<PathBuf>,
+
+    /// DNS port; 0 takes a free one.
+    #[arg(long, value_name = "PORT")]
+    pub dns_port: Option<u16>,
+
+    /// Port of API and console; 0 takes a free one.
+    #[arg(long, value_name = "PORT")]
+    pub api_port: Option<u16>,
+
+    /// Port of the metrics; 0 takes a free one.
+    #[arg(long, value_name = "PORT")]
+    pub metrics_port: Option<u16>,
+}
+
+/// Commands beside running the daemon.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Makes keys, issues licences and shows what one says.
+    #[command(subcommand)]
+    License(LicenseCommand),
+    /// Prints the OpenAPI document of the REST API.
+    Openapi,
+    /// One HTTP responder of the demo.
+    #[command(hide = true)]
+    DemoBackend {
+        /// Address to listen on.
+        #[arg(long)]
+        listen: SocketAddr,
+        /// Name to answer with.
+        #[arg(long)]
+        name: String,
+    },
+}
+
+/// `gslbd license …`
+#[derive(Debug, Subcommand)]
+pub enum LicenseCommand {
+    /// Writes a new key pair: PREFIX.private (keep it secret) and PREFIX.public.
+    Keygen {
+        /// Path without ending.
+        #[arg(long, value_name = "PREFIX")]
+        out: PathBuf,
+    },
+    /// Prints a licence signed with a private key.
+    Issue {
+        /// File of the private key.
+        #[arg(long, value_name = "FILE")]
+        key: PathBuf,
+        /// `pro` (or `paid`), `enterprise`, `free`.
+        #[arg(long, value_parser = parse_tier)]
+        tier: Tier,
+        /// Days from now until it expires.
+        #[arg(long)]
+        days: u32,
+        /// Who it is for.
+        #[arg(long, default_value = "")]
+        customer: String,
+        /// Queries a second; without it there is no limit.
+        #[arg(long, value_name = "N")]
+        max_rps: Option<u64>,
+    },
+    /// Shows what a licence says, and whether the keys given verify it.
+    Show {
+        /// The licence; without it GSLB_LICENSE_KEY.
+        license: Option<String>,
+        /// Public key (text, or a file that holds it); may be given more than once.
+        #[arg(long, value_name = "KEY")]
+        public_key: Vec<String>,
+    },
+}
+
+fn parse_tier(text: &str) -> Result<Tier, String> {
+    match text {
+        "free" | "unlicensed" => Ok(Tier::Free),
+        "pro" | "paid" => Ok(Tier::Pro),
+        "enterprise" => Ok(Tier::Enterprise),
+        other => Err(format!("`{other}` is no tier: free, pro or enterprise")),
+    }
+}
+
+/// Reads the arguments of this process. `-config FILE` is understood beside `--config FILE`.
+#[must_use]
+pub fn parse(args: impl IntoIterator<Item = OsString>) -> Cli {
+    let args = args.into_iter().map(|arg| match arg.to_str() {
+        Some(text) if text == "-config" || text.starts_with("-config=") => OsString::from(format!("-{text}")),
+        _ => arg,
+    });
+    Cli::parse_from(args)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_definition_is_sound() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn one_dash_before_config_is_understood() {
+        let cli = parse(["gslbd", "-config", "/tmp/x.yaml"].map(OsString::from));
+        assert_eq!(cli.run.config, Some(PathBuf::from("/tmp/x.yaml")));
+        let cli = parse(["gslbd", "-config=/tmp/y.yaml", "--check-config"].map(OsString::from));
+        assert_eq!(cli.run.config, Some(PathBuf::from("/tmp/y.yaml")));
+        assert!(cli.run.check_config);
+    }
+}

@@ -1,0 +1,152 @@
+//! HTTP listeners: API with console, and metrics. Plain on loopback, TLS elsewhere.
+
+use crate::state::AppState;
+use crate::{api, web};
+use anyhow::{Context, bail};
+use axum::Router;
+use axum::http::HeaderName;
+use axum::middleware::{from_fn, from_fn_with_state};
+use axum_server::Handle;
+use axum_server::tls_rustls::RustlsConfig;
+use gslb_core::config::Settings;
+use std::net::{IpAddr, SocketAddr, TcpListener};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+use tokio::task::JoinHandle;
+use tower_http::catch_panic::CatchPanicLayer;
+use tower_http::request_id::{MakeRequestUuid, PropagateRequestIdLayer, SetRequestIdLayer};
+
+/// Requests that are being answered at the stop have this long to end.
+const GRACE: Duration = Duration::from_secs(5);
+
+/// Certificate and key of the API, read again on reload.
+#[derive(Debug, Clone)]
+pub struct Tls {
+    cert: PathBuf,
+    key: PathBuf,
+    config: RustlsConfig,
+}
+
+impl Tls {
+    /// Reads certificate and key, if they are configured.
+    ///
+    /// # Errors
+    /// One of the two is missing, or the files cannot be used.
+    pub async fn load(settings: &Settings) -> anyhow::Result<Option<Self>> {
+        match (&settings.api.tls_cert, &settings.api.tls_key) {
+            (None, None) => Ok(None),
+            (Some(cert), Some(key)) => {
+                let config = RustlsConfig::from_pem_file(cert, key)
+                    .await
+                    .with_context(|| files("reading", cert, key))?;
+                Ok(Some(Self { cert: cert.clone(), key: key.clone(), config }))
+            }
+            _ => bail!("api.tlsCert and api.tlsKey go together: one is set, the other is not"),
+        }
+    }
+
+    /// Reads the files again; the old ones stay in use when that fails.
+    pub async fn reload(&self) {
+        match self.config.reload_from_pem_file(&self.cert, &self.key).await {
+            Ok(()) => tracing::info!("the certificate of the API was read again"),
+            Err(error) => {
+                tracing::error!(%error, "{}: the old certificate stays in use", files("reading", &self.cert, &self.key));
+            }
+        }
+    }
+}
+
+fn files(doing: &str, cert: &Path, key: &Path) -> String {
+    format!("{doing} {} and {}", cert.display(), key.display())
+}
+
+/// Binds a TCP port.
+///
+/// # Errors
+/// Names the address that cannot be had.
+pub fn bind(what: &str, ip: IpAddr, port: u16) -> anyhow::Result<TcpListener> {
+    let address = SocketAddr::new(ip, port);
+    let listener = TcpListener::bind(address).with_context(|| format!("listening on {address} for {what}"))?;
+    listener.set_nonblocking(true)?;
+    Ok(listener)
+}
+
+/// Refuses to speak plain HTTP to the network unless told to.
+///
+/// # Errors
+/// Says what to set.
+pub fn check_plaintext(settings: &Settings, tls: bool) -> anyhow::Result<()> {
+    let api = &settings.api;
+    if tls || api.listen_addr.is_loopback() || api.allow_plaintext {
+        return Ok(());
+    }
+    bail!(
+        "api.listenAddr is {}: passwords and tokens would cross the network in the clear. Set api.tlsCert and api.tlsKey, \
+         or api.allowPlaintext: true when something else speaks TLS in front",
+        api.listen_addr
+    )
+}
+
+/// The whole API and console.
+pub fn application(state: &AppState) -> Router {
+    let request_id = HeaderName::from_static("x-request-id");
+    let sessions = web::sessions::layer(state.store.clone(), state.secure);
+    Router::new()
+        .merge(api::router())
+        .merge(web::router(state))
+        .layer(from_fn_with_state(state.clone(), api::auth::middleware))
+        .layer(sessions)
+        .layer(from_fn(web::origin::guard))
+        .layer(from_fn(web::security_headers))
+        .layer(CatchPanicLayer::new())
+        .layer(PropagateRequestIdLayer::new(request_id.clone()))
+        .layer(SetRequestIdLayer::new(request_id, MakeRequestUuid))
+        .with_state(state.clone())
+}
+
+/// Servers that run, and how to stop them.
+#[derive(Debug, Default)]
+pub struct HttpServers {
+    running: Vec<(Handle<SocketAddr>, JoinHandle<()>)>,
+}
+
+impl HttpServers {
+    /// Serves an application on a bound port.
+    ///
+    /// # Errors
+    /// The port cannot be handed to the runtime.
+    pub fn serve(&mut self, listener: TcpListener, tls: Option<&Tls>, app: Router) -> anyhow::Result<()> {
+        let handle = Handle::new();
+        let service = app.into_make_service_with_connect_info::<SocketAddr>();
+        let task = match tls {
+            Some(tls) => {
+                let server = axum_server::from_tcp_rustls(listener, tls.config.clone())?.handle(handle.clone());
+                tokio::spawn(async move { ended(server.serve(service).await) })
+            }
+            None => {
+                let server = axum_server::from_tcp(listener)?.handle(handle.clone());
+                tokio::spawn(async move { ended(server.serve(service).await) })
+            }
+        };
+        self.running.push((handle, task));
+        Ok(())
+    }
+
+    /// Takes nothing new, and waits for what is being answered.
+    pub async fn stop(self) {
+        for (handle, _) in &self.running {
+            handle.graceful_shutdown(Some(GRACE));
+        }
+        for (_, task) in self.running {
+            if let Err(error) = task.await {
+                tracing::error!(%error, "an HTTP server ended badly");
+            }
+        }
+    }
+}
+
+fn ended(result: std::io::Result<()>) {
+    if let Err(error) = result {
+        tracing::error!(%error, "an HTTP server ended");
+    }
+}

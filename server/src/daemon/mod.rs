@@ -1,0 +1,300 @@
+//! Start, run and stop, on one screen each.
+
+mod follow;
+mod http;
+mod metrics;
+mod signals;
+
+use crate::cli::RunArgs;
+use crate::demo::{self, Demo};
+use crate::logging::{self, LogLevel};
+use crate::rate::RateLog;
+use crate::state::{AppState, Shared};
+use crate::{EXIT_CONFIG, api, web};
+use anyhow::Context;
+use gslb_core::Core;
+use gslb_core::clock::Clock;
+use gslb_core::config::{ConfigError, Settings, Sources};
+use gslb_dns::{DnsServer, DnsSettings, DnsStats};
+use gslb_engine::model::MemberId;
+use gslb_probe::{Prober, ProberSettings, SystemClock};
+use http::{HttpServers, Tls};
+use signals::{Signals, Wish};
+use std::collections::HashMap;
+use std::io::Write;
+use std::net::SocketAddr;
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+use tokio::sync::mpsc;
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+
+/// Queries that have arrived have this long to be answered at the stop.
+const DNS_GRACE: Duration = Duration::from_secs(2);
+
+/// A running daemon. Stop it with [`stop`](Self::stop).
+pub struct Daemon {
+    core: Core,
+    dns: DnsServer,
+    prober: Arc<Prober>,
+    http: HttpServers,
+    tls: Option<Tls>,
+    level: Option<LogLevel>,
+    tasks: TaskTracker,
+    stop: CancellationToken,
+    api_addr: SocketAddr,
+    metrics_addr: SocketAddr,
+}
+
+impl Daemon {
+    /// Starts everything from these sources. Every port is bound before anything is announced.
+    ///
+    /// # Errors
+    /// Wrong settings ([`ConfigError`]), a database that cannot be used, a port that is taken.
+    pub async fn start(sources: Sources, level: Option<LogLevel>) -> anyhow::Result<Self> {
+        let settings = sources.load()?;
+        for warning in settings.warnings() {
+            tracing::warn!("{warning}");
+        }
+        // Two crates bring rustls; both take the process's provider. A second installation is no harm.
+        let _ = rustls::crypto::ring::default_provider().install_default();
+        let tls = Tls::load(&settings).await?;
+        http::check_plaintext(&settings, tls.is_some())?;
+        let api_listener = http::bind("the API", settings.api.listen_addr, settings.api.port.0)?;
+        let metrics_listener = http::bind("metrics", settings.metrics.listen_addr, settings.metrics.port.0)?;
+        let (api_addr, metrics_addr) = (api_listener.local_addr()?, metrics_listener.local_addr()?);
+
+        let core = Core::start(settings.clone(), Clock::system()).await.context("starting")?;
+        let (tasks, stop) = (TaskTracker::new(), CancellationToken::new());
+        let watched = Arc::new(metrics::ProbeSource::default());
+        let (prober, known) = Self::start_probes(&core, &settings, &tasks, &watched).await?;
+        let stats = Arc::new(DnsStats::new());
+        let dns = DnsServer::start(dns_settings(&settings), Arc::clone(&core.snapshot), Arc::clone(&stats))?;
+        let rate = Arc::new(RateLog::default());
+
+        let state = AppState(Arc::new(Shared {
+            ops: Arc::clone(&core.ops),
+            auth: Arc::clone(&core.auth),
+            store: core.store.clone(),
+            snapshot: Arc::clone(&core.snapshot),
+            events: core.events.clone(),
+            reconciler: core.reconciler.clone(),
+            prober: Arc::clone(&prober),
+            rate: Arc::clone(&rate),
+            metrics: core.metrics(vec![Arc::new(metrics::DnsSource(Arc::clone(&stats))), watched]),
+            leptos: web::options(),
+            node_id: settings.node.id.0.clone(),
+            started: Instant::now(),
+            secure: tls.is_some(),
+            stop: stop.clone(),
+        }));
+        let mut servers = HttpServers::default();
+        servers.serve(api_listener, tls.as_ref(), http::application(&state))?;
+        servers.serve(metrics_listener, None, api::metrics_router(state))?;
+        tasks.spawn(stop.clone().run_until_cancelled_owned(rate.run(stats)));
+        let (reconciler, cell) = (core.reconciler.clone(), Arc::clone(&core.snapshot));
+        tasks.spawn(follow::snapshots(reconciler, cell, Arc::clone(&prober), known, stop.clone()));
+
+        let daemon = Self { core, dns, prober, http: servers, tls, level, tasks, stop, api_addr, metrics_addr };
+        tracing::info!(dns = %daemon.dns_addr(), api = %api_addr, metrics = %metrics_addr, "answering");
+        Ok(daemon)
+    }
+
+    async fn start_probes(
+        core: &Core,
+        settings: &Settings,
+        tasks: &TaskTracker,
+        watched: &Arc<metrics::ProbeSource>,
+    ) -> anyhow::Result<(Arc<Prober>, HashMap<MemberId, bool>)> {
+        let known = follow::last_known(&core.store, &core.snapshot.load_full()).await?;
+        let (transitions, arrived) = mpsc::unbounded_channel();
+        let probing = ProberSettings { rtt_threshold: rtt_threshold(settings), ..ProberSettings::default() };
+        let prober = Arc::new(Prober::start(probing, Arc::new(SystemClock::default()), transitions));
+        watched.set(prober.stats());
+        let (cell, bus) = (Arc::clone(&core.snapshot), core.events.clone());
+        tasks.spawn(follow::transitions(arrived, cell, bus, Arc::clone(watched)));
+        Ok((prober, known))
+    }
+
+    /// Where DNS listens.
+    #[must_use]
+    pub fn dns_addr(&self) -> SocketAddr {
+        // One address is configured, and `start` has bound it.
+        self.dns.local_addrs().first().copied().unwrap_or_else(|| SocketAddr::from(([0, 0, 0, 0], 0)))
+    }
+
+    /// Where API and console listen.
+    #[must_use]
+    pub fn api_addr(&self) -> SocketAddr {
+        self.api_addr
+    }
+
+    /// Where the metrics are.
+    #[must_use]
+    pub fn metrics_addr(&self) -> SocketAddr {
+        self.metrics_addr
+    }
+
+    /// Address of the console.
+    #[must_use]
+    pub fn console(&self) -> String {
+        let scheme = if self.tls.is_some() { "https" } else { "http" };
+        format!("{scheme}://{}/", self.api_addr)
+    }
+
+    /// Reads the settings again and applies what can change while running. Wrong settings leave the old ones in force.
+    pub async fn reload(&self, sources: Result<Sources, ConfigError>) {
+        match sources.and_then(|sources| self.core.reload(&sources)) {
+            Ok(reload) => {
+                let settings = self.core.settings.load();
+                if let Some(level) = &self.level {
+                    level.set(settings.log.level.as_str());
+                }
+                self.prober.set_rtt_threshold(rtt_threshold(&settings));
+                let (applied, ignored) = (reload.applied.join(" "), reload.ignored.join(" "));
+                tracing::info!(applied, needs_restart = ignored, "reloaded");
+            }
+            Err(error) => tracing::error!(%error, "the new settings are wrong; the old ones stay in force"),
+        }
+        if let Some(tls) = &self.tls {
+            tls.reload().await;
+        }
+    }
+
+    /// Takes nothing new, answers what has arrived, and waits until everything is done.
+    pub async fn stop(self) {
+        tracing::info!("stopping");
+        self.stop.cancel();
+        // DNS and HTTP drain at the same time; the database is the last to go.
+        tokio::join!(self.dns.shutdown(DNS_GRACE), self.http.stop());
+        self.prober.shutdown().await;
+        // The channel of transitions closes with its sender.
+        drop(self.prober);
+        self.tasks.close();
+        self.tasks.wait().await;
+        self.core.stop().await;
+        tracing::info!("stopped");
+    }
+}
+
+fn rtt_threshold(settings: &Settings) -> Duration {
+    Duration::try_from_secs_f64(settings.latency.min_rtt_threshold_ms.0 / 1_000.0).unwrap_or_default()
+}
+
+fn dns_settings(settings: &Settings) -> DnsSettings {
+    DnsSettings {
+        listen: vec![SocketAddr::new(settings.dns.listen_addr, settings.dns.port.0)],
+        udp_threads: usize::try_from(settings.dns.udp_threads).unwrap_or_default(),
+        nsid: settings.dns.nsid.as_ref().map(|text| text.clone().into_bytes()),
+        ..DnsSettings::default()
+    }
+}
+
+/// Puts the ports of the command line over those of file and environment.
+#[must_use]
+pub fn with_ports(mut sources: Sources, args: &RunArgs) -> Sources {
+    let ports = [
+        ("dns.port", args.dns_port, "--dns-port"),
+        ("api.port", args.api_port, "--api-port"),
+        ("metrics.port", args.metrics_port, "--metrics-port"),
+    ];
+    for (setting, port, what) in ports {
+        if let Some(port) = port {
+            sources = sources.with(setting, port, what);
+        }
+    }
+    sources
+}
+
+/// Settings come from here, at the start and at each reload.
+fn sources_of(args: &RunArgs, demo: Option<&Demo>) -> anyhow::Result<Sources> {
+    let sources = match demo {
+        Some(demo) => demo.sources()?,
+        None => Sources::of_process(args.config.as_deref())?,
+    };
+    Ok(with_ports(sources, args))
+}
+
+/// Runs the daemon until it is told to stop.
+///
+/// # Errors
+/// It cannot start.
+pub fn run(args: RunArgs) -> anyhow::Result<ExitCode> {
+    let demo = args.demo.then(|| Demo::prepare(args.data.as_deref())).transpose()?;
+    let settings = match sources_of(&args, demo.as_ref()).and_then(|s| Ok(s.load()?)) {
+        Ok(settings) => settings,
+        Err(error) if error.is::<ConfigError>() => {
+            // Logging is itself configured: there is none yet.
+            let _ = writeln!(std::io::stderr(), "gslbd: {error}");
+            return Ok(ExitCode::from(EXIT_CONFIG));
+        }
+        Err(error) => return Err(error),
+    };
+    let level = logging::init(settings.log.level.as_str(), settings.log.format)?;
+    let mut args = args;
+    if demo.is_some() {
+        // The demo must start on any machine: a taken port gives way.
+        let loopback = settings.dns.listen_addr;
+        args.dns_port = Some(demo::or_free("DNS", loopback, settings.dns.port.0));
+        args.api_port = Some(demo::or_free("the API", loopback, settings.api.port.0));
+        args.metrics_port = Some(demo::or_free("metrics", loopback, settings.metrics.port.0));
+    }
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+    runtime.block_on(serve(&args, demo.as_ref(), level))?;
+    Ok(ExitCode::SUCCESS)
+}
+
+async fn serve(args: &RunArgs, demo: Option<&Demo>, level: LogLevel) -> anyhow::Result<()> {
+    let mut signals = Signals::new()?;
+    let sources = sources_of(args, demo)?;
+    let daemon = Daemon::start(sources.clone(), Some(level)).await?;
+    if let Some(demo) = demo {
+        demo.furnish(&daemon.core.ops).await?;
+    }
+    announce(&daemon, demo);
+    loop {
+        match signals.next().await {
+            Wish::Stop => break,
+            // The demo's licence is made at its start: only the file is read again.
+            Wish::Reload if demo.is_some() => daemon.reload(reread(&sources, args)).await,
+            Wish::Reload => {
+                let sources = Sources::of_process(args.config.as_deref()).map(|s| with_ports(s, args));
+                daemon.reload(sources).await;
+            }
+        }
+    }
+    daemon.stop().await;
+    Ok(())
+}
+
+/// The same sources with the file's text of now.
+fn reread(sources: &Sources, args: &RunArgs) -> Result<Sources, ConfigError> {
+    let path = sources.file.as_ref().map(|(path, _)| path.clone());
+    let mut fresh = Sources::of_process(path.as_deref().or(args.config.as_deref()))?;
+    fresh.overrides.clone_from(&sources.overrides);
+    Ok(fresh)
+}
+
+/// Tells a person what to do next. A first start's password is shown this once, and only on the terminal.
+fn announce(daemon: &Daemon, demo: Option<&Demo>) {
+    let first = daemon.core.first_admin.as_ref();
+    let mut out = std::io::stdout().lock();
+    // A closed standard output is no reason to stop.
+    let _ = match demo {
+        Some(demo) => {
+            let configured = daemon.core.settings.load().admin.password.clone();
+            let password = first.and_then(|f| f.password.clone().or(configured.map(|s| s.expose().to_owned())));
+            let text = demo.greeting(&daemon.console(), daemon.dns_addr(), daemon.metrics_addr(), password.as_deref());
+            writeln!(out, "{text}")
+        }
+        None => match first.and_then(|f| Some((&f.name, f.password.as_ref()?))) {
+            Some((name, password)) => writeln!(
+                out,
+                "First start. Log in at {} as {name} with the password {password}\nIt is shown this once: change it there.",
+                daemon.console()
+            ),
+            None => Ok(()),
+        },
+    };
+}

@@ -1,0 +1,62 @@
+//! Pools and the live state of their members.
+
+use crate::state::AppState;
+use gslb_api_types::model::{AdminState, Pool};
+use gslb_api_types::{HealthState, MemberStatus, PoolStatus, PoolView, ProbePoint, Stored};
+use gslb_engine::snapshot::CompiledMember;
+
+/// Nanoseconds as milliseconds, to the microsecond.
+#[must_use]
+pub fn millis(ns: u64) -> f64 {
+    #[expect(clippy::cast_precision_loss, reason = "microseconds of a probe fit a double")]
+    let micros = (ns / 1_000) as f64;
+    micros / 1_000.0
+}
+
+/// The API's view of a stored pool.
+#[must_use]
+pub fn pool_view(stored: Stored<Pool>) -> Stored<PoolView> {
+    Stored { value: PoolView::from(&stored.value), revision: stored.revision, warnings: stored.warnings }
+}
+
+/// The API's word for a probe's state.
+#[must_use]
+pub fn health_state(state: gslb_probe::HealthState) -> HealthState {
+    match state {
+        gslb_probe::HealthState::Unknown => HealthState::Unknown,
+        gslb_probe::HealthState::Up => HealthState::Up,
+        gslb_probe::HealthState::Down => HealthState::Down,
+    }
+}
+
+fn member_status(state: &AppState, member: &CompiledMember) -> MemberStatus {
+    let probed = state.prober.status(member.stored.id);
+    let admin_state = member.stored.admin_state;
+    MemberStatus {
+        member_id: member.stored.id,
+        healthy: member.stored.enabled && member.is_healthy() && admin_state != AdminState::Drain,
+        score: member.score(),
+        rtt_ms: member.slot.rtt_ns().map(millis),
+        global_rtt_ms: None,
+        state: probed.as_ref().map_or(HealthState::Unknown, |p| health_state(p.state)),
+        since: probed.as_ref().filter(|p| p.state != gslb_probe::HealthState::Unknown).map(|p| p.since_ms),
+        last_error: probed.as_ref().and_then(|p| p.last_error.clone()),
+        admin_state,
+        answers: member.slot.answers(),
+        recent: probed
+            .map(|p| p.recent.iter().map(|r| ProbePoint { at: r.at_ms, rtt_ms: r.rtt_ns.map(millis) }).collect())
+            .unwrap_or_default(),
+    }
+}
+
+/// Live state of a pool's members, by address.
+#[must_use]
+pub fn pool_status(state: &AppState, pool: &Pool) -> PoolStatus {
+    let snapshot = state.snapshot.load();
+    let Some(compiled) = snapshot.pool(pool.id) else { return PoolStatus::new() };
+    compiled
+        .members
+        .iter()
+        .map(|member| (member.stored.endpoint.to_string(), member_status(state, member)))
+        .collect()
+}

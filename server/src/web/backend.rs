@@ -1,0 +1,243 @@
+//! The console's backend: the use cases, for the actor whose session the request carries.
+
+use crate::api::access::start_session;
+use crate::api::auth::{Identity, source};
+use crate::api::error::api_error;
+use crate::state::AppState;
+use crate::views;
+use async_trait::async_trait;
+use axum::http::request::Parts;
+use gslb_api_types::model::{
+    Actor, AdminState, HealthCheckDraft, Member, MemberDraft, MemberId, PoolDraft, PoolId, ServiceDraft, ServiceId,
+    ZoneDraft, ZoneId,
+};
+use gslb_api_types::{
+    ApiError, AuditEntry, Dashboard, Event, LicenseDraft, LicenseView, ListQuery, LoginRequest, Page, PasswordChange,
+    PoolStatus, PoolSummary, PoolView, ServiceRow, ServiceView, SessionView, SettingView, SignalsView, Stored, Trace,
+    TraceRequest, ZoneView,
+};
+use gslb_app::backend::{Backend, Outcome};
+use gslb_core::OpError;
+use leptos::context::use_context;
+use tower_sessions::Session;
+
+/// [`Backend`] over the use cases.
+pub struct ConsoleBackend {
+    state: AppState,
+}
+
+fn failed(error: OpError) -> ApiError {
+    api_error(&error)
+}
+
+fn internal(error: &tower_sessions::session::Error) -> ApiError {
+    tracing::error!(%error, "the session could not be written");
+    ApiError::new("internal", "something went wrong inside; the log has the details")
+}
+
+fn parts() -> Outcome<Parts> {
+    use_context::<Parts>().ok_or_else(|| ApiError::new("internal", "no request is being answered"))
+}
+
+/// Who asks: the middleware has found out before the page began.
+fn actor() -> Outcome<Actor> {
+    match parts()?.extensions.get::<Identity>() {
+        Some(Identity(result)) => result.clone(),
+        None => Err(ApiError::new("unauthorized", "log in first")),
+    }
+}
+
+fn session() -> Outcome<Session> {
+    let session = parts()?.extensions.get::<Session>().cloned();
+    session.ok_or_else(|| ApiError::new("internal", "the request has no session"))
+}
+
+impl ConsoleBackend {
+    /// A backend over this state.
+    #[must_use]
+    pub fn new(state: AppState) -> Self {
+        Self { state }
+    }
+}
+
+#[async_trait]
+impl Backend for ConsoleBackend {
+    async fn login(&self, request: LoginRequest) -> Outcome<()> {
+        let from = source(&parts()?.extensions);
+        start_session(&self.state, &session()?, &request, from).await.map(|_| ())
+    }
+
+    async fn logout(&self) -> Outcome<()> {
+        session()?.flush().await.map_err(|e| internal(&e))
+    }
+
+    async fn session(&self) -> Outcome<SessionView> {
+        Ok(self.state.session_view(&actor()?))
+    }
+
+    async fn change_password(&self, change: PasswordChange) -> Outcome<()> {
+        let actor = actor()?;
+        self.state.ops.change_password(&actor, &change).await.map(|_| ()).map_err(failed)
+    }
+
+    async fn dashboard(&self) -> Outcome<Dashboard> {
+        let actor = actor()?;
+        views::dashboard(&self.state, &actor).await.map_err(failed)
+    }
+
+    async fn services(&self, query: ListQuery) -> Outcome<Page<ServiceRow>> {
+        let actor = actor()?;
+        self.state.ops.service_rows(&actor, &query).await.map_err(failed)
+    }
+
+    async fn service(&self, id: ServiceId) -> Outcome<Stored<ServiceView>> {
+        let actor = actor()?;
+        self.state.ops.get_service(&actor, id).await.map_err(failed)
+    }
+
+    async fn create_service(&self, draft: ServiceDraft) -> Outcome<Stored<ServiceView>> {
+        let actor = actor()?;
+        self.state.ops.create_service(&actor, &draft).await.map_err(failed)
+    }
+
+    async fn update_service(
+        &self,
+        id: ServiceId,
+        draft: ServiceDraft,
+        revision: Option<u64>,
+    ) -> Outcome<Stored<ServiceView>> {
+        let actor = actor()?;
+        self.state.ops.replace_service(&actor, id, revision, &draft).await.map_err(failed)
+    }
+
+    async fn delete_service(&self, id: ServiceId, revision: Option<u64>) -> Outcome<()> {
+        let actor = actor()?;
+        self.state.ops.delete_service(&actor, id, revision).await.map_err(failed)
+    }
+
+    async fn pools(&self, query: ListQuery) -> Outcome<Page<PoolSummary>> {
+        let actor = actor()?;
+        self.state.ops.pool_summaries(&actor, &query).await.map_err(failed)
+    }
+
+    async fn pool(&self, id: PoolId) -> Outcome<Stored<PoolView>> {
+        let actor = actor()?;
+        self.state.ops.get_pool(&actor, id).await.map(views::pool_view).map_err(failed)
+    }
+
+    async fn create_pool(&self, draft: PoolDraft) -> Outcome<Stored<PoolView>> {
+        let actor = actor()?;
+        let written = self.state.ops.create_pool(&actor, &draft).await.map_err(failed)?;
+        Ok(written.map(|pool| PoolView::from(&pool)))
+    }
+
+    async fn update_pool(&self, id: PoolId, draft: PoolDraft, revision: Option<u64>) -> Outcome<Stored<PoolView>> {
+        let actor = actor()?;
+        let written = self.state.ops.replace_pool(&actor, id, revision, &draft).await.map_err(failed)?;
+        Ok(written.map(|pool| PoolView::from(&pool)))
+    }
+
+    async fn delete_pool(&self, id: PoolId, revision: Option<u64>) -> Outcome<()> {
+        let actor = actor()?;
+        // The console asks before it deletes, members and all; a pool that a service uses is kept in any case.
+        self.state.ops.delete_pool(&actor, id, revision, true).await.map_err(failed)
+    }
+
+    async fn add_member(&self, pool: PoolId, draft: MemberDraft, revision: Option<u64>) -> Outcome<Member> {
+        let actor = actor()?;
+        self.state.ops.create_member(&actor, pool, revision, &draft).await.map(|w| w.value).map_err(failed)
+    }
+
+    async fn update_member(
+        &self,
+        _pool: PoolId,
+        member: MemberId,
+        draft: MemberDraft,
+        revision: Option<u64>,
+    ) -> Outcome<Member> {
+        let actor = actor()?;
+        self.state.ops.replace_member(&actor, member, revision, &draft).await.map(|w| w.value).map_err(failed)
+    }
+
+    async fn delete_member(&self, _pool: PoolId, member: MemberId, revision: Option<u64>) -> Outcome<()> {
+        let actor = actor()?;
+        self.state.ops.delete_member(&actor, member, revision).await.map_err(failed)
+    }
+
+    async fn set_admin_state(&self, _pool: PoolId, member: MemberId, state: AdminState) -> Outcome<()> {
+        let actor = actor()?;
+        let patch = serde_json::json!({ "adminState": state });
+        self.state.ops.patch_member(&actor, member, None, &patch).await.map(|_| ()).map_err(failed)
+    }
+
+    async fn set_health_check(
+        &self,
+        pool: PoolId,
+        draft: Option<HealthCheckDraft>,
+        revision: Option<u64>,
+    ) -> Outcome<Stored<PoolView>> {
+        let actor = actor()?;
+        let ops = &self.state.ops;
+        match draft {
+            Some(draft) => {
+                ops.put_health_check(&actor, pool, revision, &draft).await.map_err(failed)?;
+            }
+            None => ops.delete_health_check(&actor, pool, revision).await.map_err(failed)?,
+        }
+        ops.get_pool(&actor, pool).await.map(views::pool_view).map_err(failed)
+    }
+
+    async fn pool_status(&self, pool: PoolId) -> Outcome<PoolStatus> {
+        let actor = actor()?;
+        let pool = self.state.ops.get_pool(&actor, pool).await.map_err(failed)?;
+        Ok(views::pool_status(&self.state, &pool.value))
+    }
+
+    async fn pool_events(&self, pool: PoolId, limit: usize) -> Outcome<Vec<Event>> {
+        let actor = actor()?;
+        let limit = u32::try_from(limit).unwrap_or(u32::MAX);
+        self.state.ops.history(&actor, Some(pool), limit).await.map_err(failed)
+    }
+
+    async fn signals(&self) -> Outcome<SignalsView> {
+        self.state.ops.signals(&actor()?).map_err(failed)
+    }
+
+    async fn trace(&self, request: TraceRequest) -> Outcome<Trace> {
+        views::trace(&self.state, &actor()?, &request).map_err(failed)
+    }
+
+    async fn zones(&self, query: ListQuery) -> Outcome<Page<ZoneView>> {
+        let actor = actor()?;
+        let page = self.state.ops.list_zones(&actor, &query).await.map_err(failed)?;
+        Ok(page.map(|zone| zone.value))
+    }
+
+    async fn create_zone(&self, draft: ZoneDraft) -> Outcome<Stored<ZoneView>> {
+        let actor = actor()?;
+        self.state.ops.create_zone(&actor, &draft).await.map_err(failed)
+    }
+
+    async fn delete_zone(&self, id: ZoneId) -> Outcome<()> {
+        let actor = actor()?;
+        self.state.ops.delete_zone(&actor, id, None).await.map_err(failed)
+    }
+
+    async fn audit(&self, query: ListQuery) -> Outcome<Page<AuditEntry>> {
+        let actor = actor()?;
+        self.state.ops.list_audit(&actor, &crate::api::access::audit_filter(query)).await.map_err(failed)
+    }
+
+    async fn settings(&self) -> Outcome<Vec<SettingView>> {
+        self.state.ops.list_settings(&actor()?).map_err(failed)
+    }
+
+    async fn license(&self) -> Outcome<LicenseView> {
+        self.state.ops.get_license(&actor()?).map_err(failed)
+    }
+
+    async fn install_license(&self, draft: LicenseDraft) -> Outcome<LicenseView> {
+        let actor = actor()?;
+        self.state.ops.put_license(&actor, &draft).await.map(|w| w.value).map_err(failed)
+    }
+}

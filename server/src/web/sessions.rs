@@ -1,0 +1,74 @@
+//! Sessions of the console in the database, for tower-sessions.
+//!
+//! The table holds the hash of an id, not the id: whoever reads the database cannot take a session over.
+
+use async_trait::async_trait;
+use gslb_core::store::{SessionRecord, Store, StoreError};
+use sha2::{Digest, Sha256};
+use std::fmt::Write;
+use time::OffsetDateTime;
+use tower_sessions::session::{Id, Record};
+use tower_sessions::session_store::{Error, Result};
+use tower_sessions::{Expiry, SessionManagerLayer, SessionStore};
+
+/// A session ends after this long without a request.
+const IDLE: time::Duration = time::Duration::hours(12);
+
+/// [`SessionStore`] on the daemon's database.
+#[derive(Debug, Clone)]
+pub struct Sessions(Store);
+
+fn key(id: Id) -> String {
+    Sha256::digest(id.0.to_be_bytes()).iter().fold(String::with_capacity(64), |mut text, byte| {
+        // Writing to a String does not fail.
+        let _ = write!(text, "{byte:02x}");
+        text
+    })
+}
+
+fn backend(error: StoreError) -> Error {
+    Error::Backend(error.to_string())
+}
+
+fn to_row(record: &Record) -> Result<SessionRecord> {
+    let data = serde_json::to_vec(&record.data).map_err(|e| Error::Encode(e.to_string()))?;
+    Ok(SessionRecord { id: key(record.id), data, expiry: record.expiry_date.unix_timestamp() })
+}
+
+#[async_trait]
+impl SessionStore for Sessions {
+    async fn create(&self, record: &mut Record) -> Result<()> {
+        // 128 random bits do not meet twice; the loop is for the one time that they do.
+        while !self.0.create_session(&to_row(record)?).await.map_err(backend)? {
+            record.id = Id::default();
+        }
+        Ok(())
+    }
+
+    async fn save(&self, record: &Record) -> Result<()> {
+        self.0.save_session(&to_row(record)?).await.map_err(backend)
+    }
+
+    async fn load(&self, id: &Id) -> Result<Option<Record>> {
+        let now = OffsetDateTime::now_utc().unix_timestamp();
+        let Some(row) = self.0.load_session(&key(*id), now).await.map_err(backend)? else { return Ok(None) };
+        let data = serde_json::from_slice(&row.data).map_err(|e| Error::Decode(e.to_string()))?;
+        let expiry_date = OffsetDateTime::from_unix_timestamp(row.expiry).map_err(|e| Error::Decode(e.to_string()))?;
+        Ok(Some(Record { id: *id, data, expiry_date }))
+    }
+
+    async fn delete(&self, id: &Id) -> Result<()> {
+        self.0.delete_session(&key(*id)).await.map_err(backend)
+    }
+}
+
+/// The layer that gives every request its session. `secure` when the console speaks TLS.
+#[must_use]
+pub fn layer(store: Store, secure: bool) -> SessionManagerLayer<Sessions> {
+    SessionManagerLayer::new(Sessions(store))
+        .with_name("gslb_session")
+        .with_http_only(true)
+        .with_same_site(tower_sessions::cookie::SameSite::Lax)
+        .with_secure(secure)
+        .with_expiry(Expiry::OnInactivity(IDLE))
+}

@@ -1,0 +1,151 @@
+//! Who may do what: log-in, sessions, tokens, cross-site requests, and a walk over every endpoint of the document.
+
+use crate::harness::{Answer, PASSWORD, TestDaemon, send};
+use http::{Method, StatusCode};
+use serde_json::{Value, json};
+use std::collections::BTreeSet;
+
+async fn login(d: &TestDaemon, password: &str, headers: &[(&str, &str)]) -> Answer {
+    let body = json!({"username": "admin", "password": password}).to_string();
+    send(d.api, Method::POST, "/api/v1/session", headers, &body).await
+}
+
+fn cookie(answer: &Answer) -> String {
+    let value = answer.headers["set-cookie"].to_str().unwrap();
+    value.split(';').next().unwrap().to_owned()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_session_begins_with_the_right_password_only() {
+    let d = TestDaemon::plain().await;
+    let wrong = login(&d, "wrong", &[]).await;
+    assert_eq!(wrong.status, StatusCode::UNAUTHORIZED);
+    let unknown = json!({"username": "nobody", "password": "wrong"}).to_string();
+    let unknown = send(d.api, Method::POST, "/api/v1/session", &[], &unknown).await;
+    assert_eq!(unknown.bytes, wrong.bytes, "the answer tells which of the two was wrong");
+    let right = login(&d, PASSWORD, &[]).await;
+    assert_eq!(right.status, StatusCode::OK);
+    let attributes = right.headers["set-cookie"].to_str().unwrap();
+    assert!(attributes.contains("HttpOnly") && attributes.contains("SameSite=Lax"), "{attributes}");
+    let cookie = cookie(&right);
+    let who = send(d.api, Method::GET, "/api/v1/session", &[("cookie", &cookie)], "").await;
+    assert_eq!(who.json()["name"], "admin");
+    let stored = std::fs::read(d.folder.path().join("gslbd.db")).unwrap();
+    let id = cookie.split('=').nth(1).unwrap();
+    assert!(!stored.windows(id.len()).any(|w| w == id.as_bytes()), "the database holds the session's secret");
+    let same_origin = [("cookie", cookie.as_str()), ("sec-fetch-site", "same-origin")];
+    let out = send(d.api, Method::DELETE, "/api/v1/session", &same_origin, "").await;
+    assert_eq!(out.status, StatusCode::NO_CONTENT);
+    let who = send(d.api, Method::GET, "/api/v1/session", &[("cookie", &cookie)], "").await;
+    assert_eq!(who.status, StatusCode::UNAUTHORIZED);
+    d.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn another_site_cannot_use_the_cookie() {
+    let d = TestDaemon::plain().await;
+    let cookie = cookie(&login(&d, PASSWORD, &[]).await);
+    let pool = json!({"name": "p"}).to_string();
+    let origin = format!("http://{}", d.api);
+    for headers in [
+        vec![("cookie", cookie.as_str())],
+        vec![("cookie", cookie.as_str()), ("sec-fetch-site", "cross-site")],
+        vec![("cookie", cookie.as_str()), ("sec-fetch-site", "same-site")],
+        vec![("cookie", cookie.as_str()), ("origin", "http://evil.example")],
+    ] {
+        let refused = send(d.api, Method::POST, "/api/v1/pools", &headers, &pool).await;
+        assert_eq!(refused.status, StatusCode::FORBIDDEN, "{headers:?}");
+    }
+    let refused = login(&d, PASSWORD, &[("sec-fetch-site", "cross-site")]).await;
+    assert_eq!(refused.status, StatusCode::FORBIDDEN, "another site must not log the browser in");
+    let allowed = send(d.api, Method::POST, "/api/v1/pools", &[("cookie", &cookie), ("origin", &origin)], &pool).await;
+    assert_eq!(allowed.status, StatusCode::CREATED);
+    d.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_changed_password_ends_older_sessions() {
+    let d = TestDaemon::plain().await;
+    let (old, new) = (cookie(&login(&d, PASSWORD, &[]).await), "a new long password");
+    let body = json!({"current": PASSWORD, "new": new}).to_string();
+    let headers = [("cookie", old.as_str()), ("sec-fetch-site", "same-origin")];
+    let changed = send(d.api, Method::PUT, "/api/v1/session/password", &headers, &body).await;
+    assert_eq!(changed.status, StatusCode::NO_CONTENT, "{}", changed.text());
+    let who = send(d.api, Method::GET, "/api/v1/session", &[("cookie", &old)], "").await;
+    assert_eq!(who.status, StatusCode::UNAUTHORIZED);
+    assert_eq!(login(&d, PASSWORD, &[]).await.status, StatusCode::UNAUTHORIZED);
+    assert_eq!(login(&d, new, &[]).await.status, StatusCode::OK);
+    d.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_token_does_what_it_may_and_no_more() {
+    let d = TestDaemon::plain().await;
+    let made = d.post("/tokens", json!({"name": "reader", "permissions": ["pools:read"]})).await;
+    assert_eq!(made.status, StatusCode::CREATED, "{}", made.text());
+    let secret = made.json()["secret"].as_str().unwrap().to_owned();
+    assert!(secret.starts_with("gslb_"));
+    let bearer = format!("Bearer {secret}");
+    let with = |method: Method, path: &'static str| {
+        let (api, bearer) = (d.api, bearer.clone());
+        async move { send(api, method, path, &[("authorization", &bearer)], "{\"name\":\"p\"}").await.status }
+    };
+    assert_eq!(with(Method::GET, "/api/v1/pools").await, StatusCode::OK);
+    assert_eq!(with(Method::POST, "/api/v1/pools").await, StatusCode::FORBIDDEN);
+    assert_eq!(with(Method::GET, "/api/v1/services").await, StatusCode::FORBIDDEN);
+    let listed = d.get("/tokens").await;
+    assert!(!listed.text().contains(&secret));
+    let id = made.json()["id"].as_str().unwrap().to_owned();
+    d.call(Method::DELETE, &format!("/tokens/{id}"), Value::Null).await;
+    assert_eq!(with(Method::GET, "/api/v1/pools").await, StatusCode::UNAUTHORIZED);
+    d.stop().await;
+}
+
+/// Operations that need no permission beyond being logged in, and those that need not even that.
+const FOR_ALL_WITH_LOGIN: [&str; 2] = ["listFilters", "getSession"];
+const FOR_STRANGERS: [&str; 2] = ["login", "logout"];
+
+#[tokio::test(flavor = "multi_thread")]
+async fn every_endpoint_refuses_strangers_and_callers_without_the_permission() {
+    let d = TestDaemon::plain().await;
+    // A token that may do something, but nothing that any endpoint asks for.
+    let made = d.post("/tokens", json!({"name": "odd", "permissions": ["cluster:read"]})).await.json();
+    let bearer = format!("Bearer {}", made["secret"].as_str().unwrap());
+    let document = serde_json::to_value(gslbd::api::openapi()).unwrap();
+    let mut seen = BTreeSet::new();
+    for (path, item) in document["paths"].as_object().unwrap() {
+        for (method, operation) in item.as_object().unwrap() {
+            let Ok(method) = Method::from_bytes(method.to_uppercase().as_bytes()) else { continue };
+            let Some(id) = operation["operationId"].as_str() else { continue };
+            assert!(seen.insert(id.to_owned()), "two operations are called {id}");
+            let path = path.replace("{id}", "01890000-0000-7000-8000-000000000000");
+            // Bodies of the right outer form, so that the permission is what decides.
+            let body = if id == "replaceMembers" { "[]" } else { "{}" };
+            if FOR_STRANGERS.contains(&id) {
+                continue;
+            }
+            let stranger = send(d.api, method.clone(), &path, &[], body).await;
+            assert_eq!(stranger.status, StatusCode::UNAUTHORIZED, "{id} without a login: {}", stranger.text());
+            let body = match id {
+                "putLicense" => "{\"license\":\"x\"}",
+                "changePassword" => "{\"current\":\"x\",\"new\":\"long enough\"}",
+                _ => body,
+            };
+            let poor = send(d.api, method, &path, &[("authorization", &bearer)], body).await;
+            if id == "changePassword" {
+                assert_eq!(poor.status, StatusCode::NOT_FOUND, "a token has no password: {}", poor.text());
+            } else if FOR_ALL_WITH_LOGIN.contains(&id) {
+                assert_eq!(poor.status, StatusCode::OK, "{id}: {}", poor.text());
+            } else {
+                assert_eq!(poor.status, StatusCode::FORBIDDEN, "{id} without its permission: {}", poor.text());
+            }
+        }
+    }
+    assert!(seen.len() > 40, "only {} operations were found", seen.len());
+    d.stop().await;
+}
+
+#[test]
+fn the_document_is_the_one_that_was_agreed_on() {
+    insta::assert_json_snapshot!("openapi", serde_json::to_value(gslbd::api::openapi()).unwrap());
+}

@@ -1,0 +1,8 @@
+//! The daemon as its users see it: real sockets, a real database, real DNS packets, HTTP.
+
+mod access;
+mod console;
+mod harness;
+mod live;
+mod operations;
+mod services;

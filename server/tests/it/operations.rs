@@ -1,0 +1,154 @@
+//! The program as its operator runs it: exit codes, `--check-config`, SIGHUP, SIGTERM, taken ports, licences.
+
+use crate::harness::{TestDaemon, eventually, send};
+use http::Method;
+use std::io::{BufRead, BufReader};
+use std::net::SocketAddr;
+use std::path::Path;
+use std::process::{Child, Command, Output, Stdio};
+use tempfile::TempDir;
+
+fn program() -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_gslbd"));
+    command.env_clear().env("PATH", std::env::var("PATH").unwrap_or_default());
+    command
+}
+
+fn check(text: &str) -> Output {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("config.yaml");
+    std::fs::write(&path, text).unwrap();
+    program().arg("-config").arg(&path).arg("--check-config").output().unwrap()
+}
+
+#[test]
+fn check_config_tells_values_and_origins() {
+    let good = check("DNS:\n  Port: 5300\nloadbalancer:\n  latency:\n    minrttthresholdms: 7\n");
+    let text = String::from_utf8(good.stdout).unwrap();
+    assert_eq!(good.status.code(), Some(0), "{text}");
+    assert!(text.lines().any(|l| l.starts_with("dns.port") && l.contains("5300") && l.contains("line 2")), "{text}");
+    assert!(text.lines().any(|l| l.starts_with("api.port") && l.contains("8080") && l.contains("default")), "{text}");
+}
+
+#[test]
+fn a_wrong_setting_is_exit_64_and_names_the_nearest_right_one() {
+    let bad = check("dns:\n  prot: 5300\n");
+    let text = String::from_utf8(bad.stderr).unwrap();
+    assert_eq!(bad.status.code(), Some(64), "{text}");
+    assert!(text.contains("line 2") && text.contains("port"), "{text}");
+    let bad = check("signals:\n  static:\n    eu: -3\n");
+    assert_eq!(bad.status.code(), Some(64));
+}
+
+#[test]
+fn the_delivered_configuration_is_right() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../deploy/config.yaml");
+    let output = program().arg("--config").arg(path).arg("--check-config").output().unwrap();
+    assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
+}
+
+/// A daemon in a process of its own.
+struct Process {
+    child: Child,
+    folder: TempDir,
+    lines: std::io::Lines<BufReader<std::process::ChildStderr>>,
+}
+
+impl Process {
+    fn start(config: &str) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let database = folder.path().join("gslbd.db");
+        let path = folder.path().join("config.yaml");
+        std::fs::write(&path, format!("database:\n  path: {database:?}\n{config}")).unwrap();
+        let mut child = program()
+            .args(["--dns-port", "0", "--api-port", "0", "--metrics-port", "0", "--config"])
+            .arg(&path)
+            .stderr(Stdio::piped())
+            .stdout(Stdio::null())
+            .spawn()
+            .unwrap();
+        let lines = BufReader::new(child.stderr.take().unwrap()).lines();
+        Self { child, folder, lines }
+    }
+
+    /// Reads the log until a line contains `wanted`, and gives it.
+    fn line(&mut self, wanted: &str) -> String {
+        let mut seen = String::new();
+        for line in self.lines.by_ref() {
+            let line = line.unwrap();
+            if line.contains(wanted) {
+                return line;
+            }
+            seen.push_str(&line);
+            seen.push('\n');
+        }
+        panic!("the log ended without `{wanted}`:\n{seen}");
+    }
+
+    fn signal(&self, name: &str) {
+        let sent = Command::new("kill").arg(format!("-{name}")).arg(self.child.id().to_string()).status().unwrap();
+        assert!(sent.success());
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+#[test]
+fn sigterm_is_an_orderly_end_and_sighup_a_reload() {
+    let config = "dns:\n  listenAddr: 127.0.0.1\nlog:\n  format: json\nsignals:\n  static: {eu: 1}\n";
+    let mut process = Process::start(config);
+    process.line("answering");
+    let path = process.folder.path().join("config.yaml");
+    let text = std::fs::read_to_string(&path).unwrap();
+    std::fs::write(&path, text.replace("eu: 1", "eu: 2").replace("127.0.0.1\n", "127.0.0.2\n")).unwrap();
+    process.signal("HUP");
+    let line = process.line("reloaded");
+    assert!(line.contains("signals.static"), "{line}");
+    assert!(line.contains("dns.listenAddr"), "the log does not tell what needs a restart: {line}");
+    process.signal("TERM");
+    assert_eq!(process.child.wait().unwrap().code(), Some(0));
+}
+
+#[test]
+fn a_second_daemon_on_the_same_port_is_refused() {
+    let mut first = Process::start("dns:\n  listenAddr: 127.0.0.1\n");
+    let line = first.line("answering");
+    let port = line
+        .split(|c: char| !(c.is_ascii_digit() || c == '.' || c == ':'))
+        .filter_map(|word| word.parse::<SocketAddr>().ok())
+        .next()
+        .unwrap_or_else(|| panic!("no address in {line}"))
+        .port();
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("config.yaml");
+    let database = folder.path().join("gslbd.db");
+    std::fs::write(&path, format!("database:\n  path: {database:?}\ndns:\n  listenAddr: 127.0.0.1\n")).unwrap();
+    let second = program()
+        .args(["--api-port", "0", "--metrics-port", "0", "--dns-port", &port.to_string(), "--config"])
+        .arg(&path)
+        .output()
+        .unwrap();
+    assert_eq!(second.status.code(), Some(1));
+    let text = String::from_utf8_lossy(&second.stderr);
+    assert!(text.contains(&format!("127.0.0.1:{port}")), "{text}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn metrics_have_no_login_on_their_port_and_need_one_on_the_apis() {
+    let d = TestDaemon::plain().await;
+    d.dig("nope.example.com.", None).await;
+    eventually("the query is counted", || async {
+        let text = send(d.metrics, Method::GET, "/metrics", &[], "").await.text();
+        text.contains("NXDOMAIN") && text.ends_with("# EOF\n")
+    })
+    .await;
+    assert_eq!(send(d.api, Method::GET, "/metrics", &[], "").await.status, 401);
+    assert_eq!(send(d.api, Method::GET, "/healthz", &[], "").await.status, 200);
+    assert_eq!(send(d.api, Method::GET, "/ready", &[], "").await.status, 200);
+    d.stop().await;
+}
