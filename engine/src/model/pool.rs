@@ -411,9 +411,14 @@ impl PoolDraft {
             ));
         }
         let mut members = Vec::with_capacity(drafts.len());
+        // Where each sound member stands in the request: wrong ones are left out of `members`.
+        let mut places = Vec::with_capacity(drafts.len());
         for (index, draft) in drafts.iter().enumerate() {
             match draft.validate(new_id()) {
-                Ok(member) => members.push(member),
+                Ok(member) => {
+                    members.push(member);
+                    places.push(index);
+                }
                 Err(list) => {
                     let prefix = format!("members[{index}]");
                     errors.extend(list.into_iter().map(|e| e.within(&prefix)));
@@ -422,7 +427,7 @@ impl PoolDraft {
         }
         let mut seen = HashSet::new();
         let mut ids = HashSet::new();
-        for (index, member) in members.iter().enumerate() {
+        for (index, member) in places.iter().zip(&members) {
             if !seen.insert(&member.endpoint) {
                 errors.push(ValidationError::new(
                     format!("members[{index}].ipAddress"),

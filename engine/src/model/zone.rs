@@ -113,7 +113,8 @@ impl ZoneDraft {
             self.name.as_deref().unwrap_or_default(),
         ));
         // With a bad apex the defaults below would only add noise: `invalid.` stands in and is never returned.
-        let apex = name.as_ref().map_or("invalid.", DomainName::as_str).to_owned();
+        let sound = name.as_ref().filter(|name| !name.is_wildcard());
+        let apex = sound.map_or("invalid.", DomainName::as_str).to_owned();
         let mname = take(DomainName::parse(
             "mname",
             self.mname.as_deref().unwrap_or(&format!("ns1.{apex}")),

@@ -128,12 +128,7 @@ pub const CATALOGUE: &[Metric] = &[
         &[],
         "TCP connections closed at once because of a limit",
     ),
-    metric(
-        Gauge,
-        "gslbd_dns_tcp_open",
-        &[],
-        "TCP connections open now",
-    ),
+    metric(Gauge, "gslbd_dns_tcp_open", &[], "TCP connections open now"),
     metric(
         Counter,
         "gslbd_dns_private_client_ip_total",

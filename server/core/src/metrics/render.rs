@@ -144,7 +144,12 @@ fn encode_value(encoder: &mut MetricEncoder<'_>, value: &Value) -> Result<(), fm
         Value::Number(number) => encoder.encode_gauge(number),
         Value::Histogram { sum, buckets } => {
             let count = buckets.iter().map(|(_, n)| n).sum();
-            encoder.encode_histogram::<NoLabels>(*sum, count, buckets, None)
+            // The text format knows the last bound as infinity.
+            let buckets: Vec<(f64, u64)> = buckets
+                .iter()
+                .map(|(bound, n)| (if *bound == f64::MAX { f64::INFINITY } else { *bound }, *n))
+                .collect();
+            encoder.encode_histogram::<NoLabels>(*sum, count, &buckets, None)
         }
     }
 }

@@ -227,14 +227,15 @@ impl State {
         } else {
             tracing::warn!(tier = %status.tier, "{}", status.message);
         }
-        if changed {
-            let kind = EventKind::License {
-                tier: status.tier,
-                reason: status.message.clone(),
-            };
-            self.events.publish(TenantId::DEFAULT, kind);
-        }
+        let event = EventKind::License {
+            tier: status.tier,
+            reason: status.message.clone(),
+        };
+        // In force before it is told: whoever hears of it sees it.
         self.license.store(Arc::new(status));
+        if changed {
+            self.events.publish(TenantId::DEFAULT, event);
+        }
         changed
     }
 

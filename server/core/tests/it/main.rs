@@ -1,0 +1,15 @@
+//! Tests of the core against real files: one binary, so that it links once.
+
+mod accounts;
+mod changes;
+mod config;
+mod events;
+mod geo;
+mod license;
+mod metrics;
+mod pools;
+mod reload;
+mod services;
+mod store;
+mod support;
+mod zones;

@@ -1,0 +1,345 @@
+//! Pools, members, health checks.
+
+use crate::support::{World, actor, admin, conflict, fields, forbidden, member, pool, service};
+use gslb_api_types::ListQuery;
+use gslb_core::OpError;
+use gslb_engine::model::{
+    AdminState, CheckKind, HealthCheckDraft, MemberDraft, MemberId, Permission, PoolDraft, Tier,
+};
+use serde_json::json;
+use uuid::Uuid;
+
+fn check(kind: &str) -> HealthCheckDraft {
+    HealthCheckDraft {
+        kind: Some(kind.to_owned()),
+        ..HealthCheckDraft::default()
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn every_problem_of_a_pool_is_told_at_once() {
+    let world = World::new(Tier::Free).await;
+    let long = "x".repeat(65);
+    let draft = PoolDraft {
+        name: None,
+        members: Some(vec![
+            member("192.0.2.1"),
+            MemberDraft {
+                region: Some(String::new()),
+                ..member("192.0.2.999")
+            },
+            MemberDraft {
+                region: Some(long),
+                port: Some(0),
+                ..member("192.0.2.2")
+            },
+            MemberDraft {
+                id: Some(MemberId(Uuid::now_v7())),
+                ..member("192.0.2.1")
+            },
+        ]),
+        min_healthy: Some(-1),
+        health_check: Some(check("smoke")),
+    };
+    let mut found = fields(world.ops.create_pool(&admin(), &draft).await);
+    found.sort();
+    assert_eq!(
+        found,
+        [
+            "healthCheck.type",
+            "members[1].ipAddress",
+            "members[1].region",
+            "members[2].port",
+            "members[2].region",
+            "members[3].id",
+            "members[3].ipAddress",
+            "minHealthy",
+            "name",
+        ]
+    );
+    world.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_rewritten_set_keeps_the_identity_of_its_members() {
+    let world = World::new(Tier::Free).await;
+    let pool = world.pool("web").await;
+    let [first, second] = [pool.members[0].id, pool.members[1].id];
+    world.snapshot.load().pool(pool.id).unwrap().members[1]
+        .slot
+        .set_score(0.0);
+    // By address, by id with another address, and a new one.
+    let set = [
+        member("192.0.2.2"),
+        MemberDraft {
+            id: Some(first),
+            ..member("192.0.2.7")
+        },
+        member("2001:db8::1"),
+    ];
+    let written = world
+        .ops
+        .put_members(&admin(), pool.id, None, &set)
+        .await
+        .unwrap();
+    let ids: Vec<_> = written.value.iter().map(|m| m.id).collect();
+    assert_eq!(ids[..2], [second, first]);
+    assert!(ids[2] != first && ids[2] != second);
+    let snapshot = world.snapshot.load_full();
+    let compiled = snapshot.pool(pool.id).unwrap();
+    assert!(!compiled.members[0].is_healthy(), "health went with the member");
+    assert_eq!(compiled.healthy(), 2);
+    world.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_bulk_write_is_all_or_nothing() {
+    let world = World::new(Tier::Free).await;
+    let pool = world.pool("web").await;
+    let set = [member("192.0.2.3"), member("nonsense"), member("192.0.2.3")];
+    assert_eq!(
+        fields(world.ops.put_members(&admin(), pool.id, None, &set).await)[0],
+        "members[1].ipAddress"
+    );
+    let members = world.ops.list_members(&admin(), pool.id).await.unwrap().value;
+    assert_eq!(members, pool.members);
+    world.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn members_are_addressed_on_their_own() {
+    let world = World::new(Tier::Free).await;
+    let ops = &world.ops;
+    let pool = world.pool("web").await;
+    let created = ops
+        .create_member(&admin(), pool.id, None, &member("192.0.2.3"))
+        .await
+        .unwrap();
+    let id = created.value.id;
+    assert_eq!(ops.get_member(&admin(), id).await.unwrap().0, pool.id);
+    assert_eq!(
+        fields(
+            ops.create_member(&admin(), pool.id, None, &member("192.0.2.3"))
+                .await
+        ),
+        ["ipAddress"]
+    );
+    let wrong = MemberDraft {
+        weight: Some(-1),
+        ..member("x")
+    };
+    assert_eq!(
+        fields(ops.create_member(&admin(), pool.id, None, &wrong).await),
+        ["ipAddress", "weight"]
+    );
+
+    let patch = json!({"adminState": "drain", "region": "DE", "weight": 3});
+    let patched = ops
+        .patch_member(&admin(), id, Some(created.revision), &patch)
+        .await
+        .unwrap();
+    assert_eq!(
+        (patched.value.id, patched.value.admin_state, patched.value.weight),
+        (id, AdminState::Drain, 3)
+    );
+    let stale = ops
+        .patch_member(&admin(), id, Some(created.revision), &json!({"weight": 4}))
+        .await;
+    assert!(matches!(stale, Err(OpError::Stale { .. })), "{stale:?}");
+    assert_eq!(
+        fields(
+            ops.patch_member(&admin(), id, None, &json!({"adminState": "up?", "port": 0}))
+                .await
+        ),
+        ["adminState"]
+    );
+    assert_eq!(
+        fields(ops.patch_member(&admin(), id, None, &json!({"port": 0})).await),
+        ["port"]
+    );
+    assert_eq!(
+        fields(
+            ops.patch_member(&admin(), id, None, &json!({"ipAddress": "192.0.2.1"}))
+                .await
+        ),
+        ["ipAddress"]
+    );
+
+    let replaced = ops
+        .replace_member(&admin(), id, None, &member("192.0.2.9"))
+        .await
+        .unwrap()
+        .value;
+    assert_eq!((replaced.id, replaced.region.is_unknown()), (id, true));
+    ops.delete_member(&admin(), id, None).await.unwrap();
+    assert!(matches!(
+        ops.get_member(&admin(), id).await,
+        Err(OpError::NotFound { kind: "member", .. })
+    ));
+    assert_eq!(
+        ops.list_members(&admin(), pool.id).await.unwrap().value,
+        pool.members
+    );
+    world.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn parallel_additions_to_one_pool_all_succeed() {
+    let world = World::new(Tier::Free).await;
+    let pool = world.pool("web").await;
+    let mut tasks = tokio::task::JoinSet::new();
+    for n in 10..30 {
+        let (ops, draft) = (std::sync::Arc::clone(&world.ops), member(&format!("192.0.2.{n}")));
+        tasks.spawn(async move {
+            ops.create_member(&admin(), pool.id, None, &draft)
+                .await
+                .map(|_| ())
+        });
+    }
+    assert!(tasks.join_all().await.iter().all(Result::is_ok));
+    assert_eq!(world.snapshot.load().pool(pool.id).unwrap().members.len(), 22);
+    world.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_pool_in_use_is_only_deleted_with_its_services() {
+    let world = World::new(Tier::Free).await;
+    let web = world.pool("web").await;
+    let id = world
+        .ops
+        .create_service(&admin(), &service("www", "www.example.com", &web))
+        .await
+        .unwrap()
+        .value
+        .id;
+    let (_, message) = conflict(world.ops.delete_pool(&admin(), web.id, None, false).await);
+    assert!(message.contains("`www`"), "{message}");
+    let only_pools = actor(&[Permission::PoolsWrite]);
+    assert_eq!(
+        forbidden(world.ops.delete_pool(&only_pools, web.id, None, true).await),
+        Permission::ServicesWrite
+    );
+    assert!(world.ops.get_service(&admin(), id).await.is_ok());
+    world.ops.delete_pool(&admin(), web.id, None, true).await.unwrap();
+    assert!(matches!(
+        world.ops.get_service(&admin(), id).await,
+        Err(OpError::NotFound { .. })
+    ));
+    assert!(matches!(
+        world.ops.get_pool(&admin(), web.id).await,
+        Err(OpError::NotFound { .. })
+    ));
+    assert_eq!(world.reconciler.status().compile_error, None);
+    let deleted: Vec<_> = world
+        .ops
+        .list_audit(&admin(), &Default::default())
+        .await
+        .unwrap()
+        .items;
+    let objects: Vec<_> = deleted
+        .iter()
+        .filter(|e| e.action == "deleted")
+        .map(|e| e.object.as_str())
+        .collect();
+    assert_eq!(objects, ["pool", "service"]);
+    // An unused pool goes without more ado, and its name is free again.
+    let pool = world.pool("web").await;
+    world
+        .ops
+        .delete_pool(&admin(), pool.id, None, false)
+        .await
+        .unwrap();
+    world.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_update_without_members_leaves_them() {
+    let world = World::new(Tier::Free).await;
+    let stored = world.pool("web").await;
+    let draft = PoolDraft {
+        members: None,
+        min_healthy: Some(3),
+        ..pool("web2")
+    };
+    let written = world
+        .ops
+        .replace_pool(&admin(), stored.id, None, &draft)
+        .await
+        .unwrap();
+    assert_eq!(written.value.members, stored.members);
+    assert_eq!(written.warnings[0].field, "minHealthy");
+    let emptied = world
+        .ops
+        .patch_pool(&admin(), stored.id, None, &json!({"members": []}))
+        .await
+        .unwrap();
+    assert!(emptied.value.members.is_empty());
+    world.pool("web").await;
+    assert_eq!(
+        conflict(world.ops.create_pool(&admin(), &pool("web2")).await).0,
+        "name"
+    );
+    world.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn health_checks_come_and_go() {
+    let world = World::new(Tier::Free).await;
+    let ops = &world.ops;
+    let pool = world.pool("web").await;
+    assert!(
+        ops.get_health_check(&admin(), pool.id)
+            .await
+            .unwrap()
+            .value
+            .is_none()
+    );
+    assert!(matches!(
+        ops.delete_health_check(&admin(), pool.id, None).await,
+        Err(OpError::NotFound { .. })
+    ));
+    let wrong = HealthCheckDraft {
+        interval_ms: Some(1),
+        path: Some("x".to_owned()),
+        ..check("http")
+    };
+    let mut found = fields(ops.put_health_check(&admin(), pool.id, None, &wrong).await);
+    found.sort();
+    assert!(
+        found.contains(&"intervalMs".to_owned()) && found.contains(&"path".to_owned()),
+        "{found:?}"
+    );
+    let written = ops
+        .put_health_check(&admin(), pool.id, None, &check("http"))
+        .await
+        .unwrap();
+    assert!(matches!(written.value.kind, CheckKind::Http(_)));
+    let patched = ops
+        .patch_health_check(&admin(), pool.id, Some(written.revision), &json!({"fall": 3}))
+        .await
+        .unwrap();
+    assert_eq!(patched.value.fall, 3);
+    assert_eq!(
+        ops.get_health_check(&admin(), pool.id).await.unwrap().value,
+        Some(patched.value)
+    );
+    let row = &ops
+        .pool_summaries(&admin(), &ListQuery::default())
+        .await
+        .unwrap()
+        .items[0];
+    assert_eq!(
+        (row.check.as_deref(), row.members, row.healthy, row.down),
+        (Some("http"), 2, 2, 0)
+    );
+    ops.delete_health_check(&admin(), pool.id, None).await.unwrap();
+    assert!(
+        ops.get_pool(&admin(), pool.id)
+            .await
+            .unwrap()
+            .value
+            .health_check
+            .is_none()
+    );
+    world.stop().await;
+}

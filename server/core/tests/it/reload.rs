@@ -1,0 +1,111 @@
+//! Files and settings that change while the daemon runs.
+
+use crate::support::World;
+use gslb_core::config::Sources;
+use gslb_core::mmdb_writer::{Database, Row};
+use gslb_core::reconciler::Status;
+use gslb_engine::model::Tier;
+use std::path::Path;
+use std::time::Duration;
+
+fn write_country(path: &Path, code: &str) {
+    let row = Row::country("192.0.2.0/24".parse().unwrap(), code);
+    // As updaters do: a new file takes the place of the old one.
+    let temporary = path.with_extension("new");
+    std::fs::write(&temporary, Database::country([row]).to_bytes()).unwrap();
+    std::fs::rename(temporary, path).unwrap();
+}
+
+fn country(world: &World) -> Option<String> {
+    let found = world.snapshot.load().geo().country("192.0.2.1".parse().unwrap());
+    found.value.map(|c| c.to_string())
+}
+
+async fn until(world: &World, what: &str, done: impl Fn(&Status) -> bool) {
+    let mut status = world.reconciler.watch();
+    let wait = status.wait_for(|status| done(status));
+    tokio::time::timeout(Duration::from_secs(20), wait)
+        .await
+        .unwrap_or_else(|_| panic!("no {what}"))
+        .unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_replaced_geo_database_is_taken_over_and_a_broken_one_is_not() {
+    let files = tempfile::tempdir().unwrap();
+    let path = files.path().join("country.mmdb");
+    write_country(&path, "DE");
+    let world = World::with(Tier::Free, |s| {
+        s.with("loadBalancer.latency.geoipDBPath", path.display(), "test")
+    })
+    .await;
+    assert_eq!(country(&world).as_deref(), Some("DE"));
+    let before = world.reconciler.status().generation;
+    write_country(&path, "FR");
+    until(&world, "reload", |s| s.generation > before).await;
+    assert_eq!(country(&world).as_deref(), Some("FR"));
+    std::fs::write(&path, "broken").unwrap();
+    until(&world, "error", |s| s.file_errors.len() == 1).await;
+    assert_eq!(country(&world).as_deref(), Some("FR"));
+    write_country(&path, "JP");
+    until(&world, "recovery", |s| s.file_errors.is_empty()).await;
+    assert_eq!(country(&world).as_deref(), Some("JP"));
+    world.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_file_that_is_missing_at_the_start_may_come_later() {
+    let files = tempfile::tempdir().unwrap();
+    let path = files.path().join("country.mmdb");
+    let world = World::with(Tier::Free, |s| {
+        s.with("loadBalancer.latency.cityDBPath", path.display(), "test")
+    })
+    .await;
+    assert_eq!(world.reconciler.status().file_errors.len(), 1);
+    assert_eq!(country(&world), None);
+    write_country(&path, "DE");
+    until(&world, "database", |s| s.file_errors.is_empty()).await;
+    assert_eq!(country(&world).as_deref(), Some("DE"));
+    world.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_wrong_map_file_leaves_the_old_rules() {
+    let files = tempfile::tempdir().unwrap();
+    let path = files.path().join("map.txt");
+    std::fs::write(&path, "192.0.2.0/24 DE\n").unwrap();
+    let world = World::with(Tier::Free, |s| s.with("routing.mapFile", path.display(), "test")).await;
+    assert!(world.reconciler.status().file_errors.is_empty());
+    std::fs::write(&path, "192.0.2.0/24 DE\n192.0.2.0/24 US\n").unwrap();
+    until(&world, "error", |s| {
+        s.file_errors.iter().any(|e| e.contains("line 2"))
+    })
+    .await;
+    world.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn new_settings_come_into_force_and_wrong_ones_do_not() {
+    let world = World::new(Tier::Free).await;
+    let sources = |signals: &str| -> Sources {
+        World::sources(&world.folder, &world.key, Tier::Free).with("signals.static", signals, "test")
+    };
+    let before = world.reconciler.status().generation;
+    let outcome = world
+        .reload(&sources("eu=5").with("api.port", 1, "test"))
+        .unwrap();
+    assert_eq!(
+        (outcome.applied, outcome.ignored),
+        (vec!["signals.static"], vec!["api.port"])
+    );
+    until(&world, "reload", |s| s.generation > before).await;
+    assert_eq!(world.settings.load().signals.r#static.0["eu"].to_string(), "5");
+    let view = world.ops.signals(&crate::support::admin()).unwrap();
+    assert_eq!(
+        (view.zones[0].zone.as_str(), view.zones[0].value),
+        ("eu", Some(5.0))
+    );
+    assert!(world.reload(&sources("eu=NaN")).is_err());
+    assert_eq!(world.settings.load().signals.r#static.0["eu"].to_string(), "5");
+    world.stop().await;
+}
