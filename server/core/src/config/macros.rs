@@ -67,6 +67,7 @@ macro_rules! settings {
             )+
             origins: BTreeMap<&'static str, Origin>,
             warnings: Vec<String>,
+            zone_lines: BTreeMap<String, u64>,
         }
 
         /// Every setting there is, in the order of the documentation.
@@ -87,12 +88,13 @@ macro_rules! settings {
             pub(super) fn assemble(mut loader: Loader) -> Result<Self, ConfigError> {
                 let mut origins = BTreeMap::new();
                 $(let $section = $Section::take(&mut loader, &mut origins);)+
-                let settings = (|| Some(Self { $($section: $section?,)+ origins, warnings: Vec::new() }))();
+                let settings = (|| Some(Self { $($section: $section?,)+ origins, warnings: Vec::new(), zone_lines: BTreeMap::new() }))();
                 match settings {
                     Some(mut settings) if loader.problems.is_empty() => {
                         settings.check(&mut loader);
                         if loader.problems.is_empty() {
                             settings.warnings = loader.warnings;
+                            settings.zone_lines = loader.zone_lines;
                             return Ok(settings);
                         }
                     }
@@ -111,7 +113,7 @@ macro_rules! settings {
             /// Takes over from newly loaded settings what a reload may change.
             pub fn reload(&mut self, new: Self) -> Reload {
                 let mut outcome = Reload::default();
-                let Self { $($section,)+ origins, warnings } = new;
+                let Self { $($section,)+ origins, warnings, zone_lines } = new;
                 $(self.$section.reload($section, &mut outcome);)+
                 for (name, origin) in origins {
                     if !outcome.ignored.contains(&name) {
@@ -119,6 +121,7 @@ macro_rules! settings {
                     }
                 }
                 self.warnings = warnings;
+                self.zone_lines = zone_lines;
                 outcome
             }
         }

@@ -106,11 +106,7 @@ impl Sources {
     /// # Errors
     /// Every problem at once.
     pub fn load(&self) -> Result<Settings, ConfigError> {
-        let mut loader = Loader {
-            values: BTreeMap::new(),
-            problems: Vec::new(),
-            warnings: Vec::new(),
-        };
+        let mut loader = Loader::default();
         if let Some((path, text)) = &self.file {
             loader.read_file(path, text);
         }
@@ -141,8 +137,11 @@ enum Raw {
 }
 
 /// Collects values and problems.
+#[derive(Default)]
 pub(super) struct Loader {
     values: BTreeMap<&'static str, (Raw, Origin)>,
+    /// Line of each signal zone in the file.
+    pub(super) zone_lines: BTreeMap<String, u64>,
     pub(super) problems: Vec<Problem>,
     pub(super) warnings: Vec<String>,
 }
@@ -240,7 +239,12 @@ impl Loader {
         let (result, origin) = match self.values.remove(row.name) {
             Some((Raw::Text(text), origin)) if text.is_empty() => (T::absent(), origin),
             Some((Raw::Text(text), origin)) => (T::from_text(&text), origin),
-            Some((Raw::Node(node), origin)) => (from_node(&node), origin),
+            Some((Raw::Node(node), origin)) => {
+                if let (Node::Map(zones), "signals.static") = (&node, row.name) {
+                    self.zone_lines = zones.iter().map(|zone| (zone.key.clone(), zone.line)).collect();
+                }
+                (from_node(&node), origin)
+            }
             None if row.default.is_empty() => (T::absent(), Origin::Default),
             None => (T::from_text(row.default), Origin::Default),
         };

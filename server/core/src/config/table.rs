@@ -158,6 +158,15 @@ impl Settings {
         self.origins.get(name).cloned().unwrap_or_default()
     }
 
+    /// Where the value of a signal zone comes from: in a file, the zone's own line.
+    #[must_use]
+    pub fn zone_origin(&self, zone: &str) -> Origin {
+        match (self.origin("signals.static"), self.zone_lines.get(zone)) {
+            (Origin::File { path, .. }, Some(line)) => Origin::File { path, line: *line },
+            (other, _) => other,
+        }
+    }
+
     /// Things that are probably not meant.
     #[must_use]
     pub fn warnings(&self) -> &[String] {

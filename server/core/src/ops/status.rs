@@ -24,13 +24,12 @@ impl Ops {
         require(actor, Permission::SignalsRead)?;
         let settings = self.settings();
         let snapshot = self.parts.snapshot.load_full();
-        let origin = settings.origin("signals.static").to_string();
         let mut zones: BTreeMap<String, SignalZone> = BTreeMap::new();
         for (zone, value) in &settings.signals.r#static.0 {
             let view = SignalZone {
                 zone: zone.clone(),
                 value: Some(*value),
-                origin: origin.clone(),
+                origin: settings.zone_origin(zone).to_string(),
                 members: 0,
             };
             zones.insert(zone.clone(), view);

@@ -33,6 +33,8 @@ pub(super) struct State {
     /// Seeds name hashes and starts of round-robin; the same for every snapshot of this process.
     entropy: u64,
     errors: FileErrors,
+    /// Services whose chain the licence does not allow.
+    fallback: usize,
 }
 
 /// The latest problem of each file, if it has one.
@@ -71,6 +73,7 @@ impl State {
             clock: inputs.clock.clone(),
             entropy: u64::from_ne_bytes(seed),
             errors: FileErrors::default(),
+            fallback: 0,
         })
     }
 
@@ -247,13 +250,31 @@ impl State {
             latency: self.settings.latency_settings(),
             tier: self.license.load().tier,
         };
-        Snapshot::compile(&self.config, &environment, &mut self.slots, self.entropy).map_err(|errors| {
-            errors
-                .iter()
-                .map(ToString::to_string)
-                .collect::<Vec<_>>()
-                .join("; ")
-        })
+        let snapshot = Snapshot::compile(&self.config, &environment, &mut self.slots, self.entropy).map_err(
+            |errors| {
+                errors
+                    .iter()
+                    .map(ToString::to_string)
+                    .collect::<Vec<_>>()
+                    .join("; ")
+            },
+        )?;
+        let fallback = snapshot
+            .services()
+            .filter(|service| service.licence_fallback)
+            .count();
+        if fallback != self.fallback {
+            self.fallback = fallback;
+            match fallback {
+                0 => tracing::info!("every service answers by its own chain again"),
+                _ => tracing::warn!(
+                    services = fallback,
+                    tier = %environment.tier,
+                    "services answer by round-robin: the licence in force does not allow their chains"
+                ),
+            }
+        }
+        Ok(snapshot)
     }
 }
 

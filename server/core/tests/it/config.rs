@@ -110,6 +110,7 @@ fn the_snippet_of_the_signal_page_loads() {
         .map(|(k, v)| (k.as_str(), *v))
         .collect();
     assert_eq!(zones, [("eu-west", 120.0), ("us-east", 450.0)]);
+    assert_eq!(settings.zone_origin("eu-west").to_string(), "config.yaml line 4");
 }
 
 #[test]

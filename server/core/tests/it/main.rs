@@ -9,6 +9,7 @@ mod license;
 mod metrics;
 mod pools;
 mod reload;
+mod routing;
 mod services;
 mod store;
 mod support;
