@@ -122,11 +122,11 @@ impl Ops {
         self.write_pool(guard, actor, stored, draft).await
     }
 
-    /// Deletes a pool with its members and check. A pool that services use is refused, unless `cascade` is set:
-    /// then those services go first, one by one, each with its own audit row.
+    /// Deletes a pool. One that services use is never deleted. One with members is deleted with them and its check
+    /// when `cascade` is set, and else refused.
     ///
     /// # Errors
-    /// [`OpError::Forbidden`], [`OpError::NotFound`], [`OpError::Stale`], [`OpError::Conflict`] when in use.
+    /// [`OpError::Forbidden`], [`OpError::NotFound`], [`OpError::Stale`], [`OpError::Conflict`] as above.
     pub async fn delete_pool(
         &self,
         actor: &Actor,
@@ -135,36 +135,28 @@ impl Ops {
         cascade: bool,
     ) -> Result<(), OpError> {
         require(actor, Permission::PoolsWrite)?;
-        let (mut guard, stored) = self.pool_to_change(actor, id, expected).await?;
+        let (guard, stored) = self.pool_to_change(actor, id, expected).await?;
+        let name = &stored.value.name;
         let users = self.parts.store.services_of_pool(id).await?;
         if !users.is_empty() {
-            if !cascade {
-                let names: Vec<_> = users
-                    .iter()
-                    .take(5)
-                    .map(|s| format!("`{}`", s.value.name))
-                    .collect();
-                let more = users.len().saturating_sub(names.len());
-                let more = if more > 0 {
-                    format!(" and {more} more")
-                } else {
-                    String::new()
-                };
-                return Err(OpError::conflict(
-                    "",
-                    format!(
-                        "the pool `{}` is used by {}{more}",
-                        stored.value.name,
-                        names.join(", ")
-                    ),
-                ));
-            }
-            require(actor, Permission::ServicesWrite)?;
-            for service in users {
-                self.delete(guard, actor, Document::Service(service.value), service.revision)
-                    .await?;
-                guard = self.lock().await;
-            }
+            let names: Vec<_> = users
+                .iter()
+                .take(5)
+                .map(|s| format!("`{}`", s.value.name))
+                .collect();
+            let more = users.len().saturating_sub(names.len());
+            let more = if more > 0 {
+                format!(" and {more} more")
+            } else {
+                String::new()
+            };
+            let message = format!("the pool `{name}` is used by {}{more}", names.join(", "));
+            return Err(OpError::conflict("", message));
+        }
+        let members = stored.value.members.len();
+        if members > 0 && !cascade {
+            let message = format!("the pool `{name}` has {members} members; delete it with `cascade=true`");
+            return Err(OpError::conflict("", message));
         }
         self.delete(guard, actor, Document::Pool(stored.value), stored.revision)
             .await

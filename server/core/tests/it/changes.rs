@@ -19,7 +19,7 @@ async fn the_trail_says_who_what_from_where_before_and_after() {
         .unwrap();
     world
         .ops
-        .delete_pool(&somebody, web.value.id, None, false)
+        .delete_pool(&somebody, web.value.id, None, true)
         .await
         .unwrap();
     let filter = AuditFilter {

@@ -5,6 +5,7 @@ mod changes;
 mod config;
 mod events;
 mod geo;
+mod hostile;
 mod license;
 mod metrics;
 mod pools;

@@ -202,53 +202,44 @@ async fn parallel_additions_to_one_pool_all_succeed() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_pool_in_use_is_only_deleted_with_its_services() {
+async fn a_pool_in_use_is_kept_and_one_with_members_goes_by_cascade() {
     let world = World::new(Tier::Free).await;
+    let ops = &world.ops;
     let web = world.pool("web").await;
-    let id = world
-        .ops
+    let id = ops
         .create_service(&admin(), &service("www", "www.example.com", &web))
         .await
         .unwrap()
         .value
         .id;
-    let (_, message) = conflict(world.ops.delete_pool(&admin(), web.id, None, false).await);
-    assert!(message.contains("`www`"), "{message}");
-    let only_pools = actor(&[Permission::PoolsWrite]);
+    for cascade in [false, true] {
+        let (_, message) = conflict(ops.delete_pool(&admin(), web.id, None, cascade).await);
+        assert!(message.contains("`www`"), "{message}");
+    }
+    ops.delete_service(&admin(), id, None).await.unwrap();
+    let (_, message) = conflict(ops.delete_pool(&admin(), web.id, None, false).await);
+    assert!(message.contains("cascade=true"), "{message}");
     assert_eq!(
-        forbidden(world.ops.delete_pool(&only_pools, web.id, None, true).await),
-        Permission::ServicesWrite
+        forbidden(ops.delete_pool(&actor(&[]), web.id, None, true).await),
+        Permission::PoolsWrite
     );
-    assert!(world.ops.get_service(&admin(), id).await.is_ok());
-    world.ops.delete_pool(&admin(), web.id, None, true).await.unwrap();
+    ops.delete_pool(&admin(), web.id, None, true).await.unwrap();
     assert!(matches!(
-        world.ops.get_service(&admin(), id).await,
+        ops.get_pool(&admin(), web.id).await,
         Err(OpError::NotFound { .. })
     ));
     assert!(matches!(
-        world.ops.get_pool(&admin(), web.id).await,
+        ops.get_member(&admin(), web.members[0].id).await,
         Err(OpError::NotFound { .. })
     ));
-    assert_eq!(world.reconciler.status().compile_error, None);
-    let deleted: Vec<_> = world
-        .ops
-        .list_audit(&admin(), &Default::default())
-        .await
-        .unwrap()
-        .items;
-    let objects: Vec<_> = deleted
-        .iter()
-        .filter(|e| e.action == "deleted")
-        .map(|e| e.object.as_str())
-        .collect();
-    assert_eq!(objects, ["pool", "service"]);
-    // An unused pool goes without more ado, and its name is free again.
-    let pool = world.pool("web").await;
-    world
-        .ops
-        .delete_pool(&admin(), pool.id, None, false)
-        .await
-        .unwrap();
+    assert!(world.snapshot.load().pool(web.id).is_none());
+    // An empty pool goes without more ado, and names are free again.
+    let empty = PoolDraft {
+        members: None,
+        ..pool("web")
+    };
+    let id = ops.create_pool(&admin(), &empty).await.unwrap().value.id;
+    ops.delete_pool(&admin(), id, None, false).await.unwrap();
     world.stop().await;
 }
 
