@@ -3,24 +3,60 @@
 use criterion::{BenchmarkId, Criterion, criterion_group, criterion_main};
 use gslb_engine::chain::{NoTrace, Scratch, evaluate};
 use gslb_engine::environment::{Environment, MapRule, Signals};
+use gslb_engine::geo::{AsInfo, Country, Geo, Located};
 use gslb_engine::model::{MemberDraft, Tier};
 use gslb_engine::query::{ClientSubnet, Family, QueryContext};
 use gslb_engine::snapshot::{Found, Slots, Snapshot};
-use gslb_engine::testing::{Rows, Site, entropy, member, wire};
+use gslb_engine::testing::{Site, entropy, member, wire};
 use std::hint::black_box;
+use std::net::IpAddr;
 use std::sync::Arc;
 
 const NAME: &str = "www.example.com.";
 const REGIONS: [&str; 4] = ["DE", "US", "FR", "unknown"];
 
+/// A database that answers at once: what is timed is the engine.
+#[derive(Debug)]
+struct Known;
+
+impl Geo for Known {
+    fn country(&self, ip: IpAddr) -> Located<Country> {
+        Located {
+            value: Some(Country(*b"DE")),
+            prefix: if ip.is_ipv4() { 24 } else { 48 },
+        }
+    }
+
+    fn asn(&self, _: IpAddr) -> Located<AsInfo> {
+        Located {
+            value: Some(AsInfo {
+                number: 64500,
+                organisation: 1,
+            }),
+            prefix: 24,
+        }
+    }
+
+    fn organisation(&self, _: u64) -> Option<String> {
+        None
+    }
+
+    fn organisation_of(&self, number: u32) -> Option<u64> {
+        Some(u64::from(number))
+    }
+
+    fn has_country(&self) -> bool {
+        true
+    }
+
+    fn has_asn(&self) -> bool {
+        true
+    }
+}
+
 fn environment() -> Environment {
     Environment {
-        // A look-up in two rows is as quick as one in a real table whose part is in the cache.
-        geo: Arc::new(
-            Rows::new()
-                .country("198.51.100.0/24", "DE")
-                .asn("198.51.100.0/24", 64500, "One"),
-        ),
+        geo: Arc::new(Known),
         map: [MapRule {
             network: "198.51.100.0/24".parse().unwrap(),
             targets: vec!["US".into()],
@@ -99,30 +135,45 @@ fn time(
         panic!("not found")
     };
     let mut scratch = Scratch::new();
-    let mut n = 0;
-    group.bench_function(BenchmarkId::from_parameter(name), |b| {
-        b.iter(|| {
-            n += 1;
-            let ctx = QueryContext {
-                qname: &qname,
-                family: Family::V4,
-                source: "192.0.2.1".parse().unwrap(),
-                subnet: Some(ClientSubnet {
-                    address: [198, 51, 100, 0].into(),
-                    source: 24,
-                }),
-                now: 1,
-                entropy: entropy(n),
-            };
-            black_box(evaluate(
-                snapshot,
-                service,
-                black_box(&ctx),
-                &mut scratch,
-                &mut NoTrace,
-            ))
-        });
+    let source = [192, 0, 2, 1].into();
+    let subnet = Some(ClientSubnet {
+        address: [198, 51, 100, 0].into(),
+        source: 24,
     });
+    let mut n = 0;
+    let mut decide = || {
+        n += 1;
+        let ctx = QueryContext {
+            qname: &qname,
+            family: Family::V4,
+            source,
+            subnet,
+            now: 1,
+            entropy: entropy(n),
+        };
+        black_box(evaluate(
+            snapshot,
+            service,
+            black_box(&ctx),
+            &mut scratch,
+            &mut NoTrace,
+        ));
+    };
+    least(&mut decide, name);
+    group.bench_function(BenchmarkId::from_parameter(name), |b| b.iter(&mut decide));
+}
+
+/// Prints the shortest of many short runs, per decision: on a shared machine it is the one that nobody disturbed.
+#[expect(clippy::disallowed_methods, reason = "a bench needs a clock")]
+fn least(decide: &mut impl FnMut(), name: &str) {
+    const RUN: u32 = 500;
+    let run = |_| {
+        let started = std::time::Instant::now();
+        (0..RUN).for_each(|_| decide());
+        started.elapsed()
+    };
+    let least = (0..2000).map(run).min().unwrap_or_default();
+    println!("{name}: least {:.1} ns", least.as_nanos() as f64 / f64::from(RUN));
 }
 
 fn names(c: &mut Criterion) {
@@ -144,7 +195,7 @@ fn names(c: &mut Criterion) {
     ] {
         let qname = wire(name);
         c.bench_function(&format!("find/{what}"), |b| {
-            b.iter(|| black_box(snapshot.find(black_box(&qname))))
+            b.iter(|| black_box(snapshot.find(black_box(&qname))));
         });
     }
 }

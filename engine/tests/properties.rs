@@ -23,11 +23,7 @@ struct Row {
 }
 
 fn rows() -> impl Strategy<Value = Vec<Row>> {
-    let row = (
-        prop_oneof![Just("DE"), Just("US"), Just("unknown"), Just("eu-west")],
-        prop_oneof![Just(0_i64), Just(1), Just(3), Just(0x7fff_ffff)],
-        0_i64..4,
-        proptest::option::of(64500_i64..64503),
+    let state = (
         prop_oneof![
             4 => Just(AdminState::Auto),
             1 => Just(AdminState::Up),
@@ -37,43 +33,38 @@ fn rows() -> impl Strategy<Value = Vec<Row>> {
         prop::bool::weighted(0.9),
         prop_oneof![Just(0.0_f32), Just(0.5), Just(1.0)],
         proptest::option::of(1_u32..200),
-        any::<bool>(),
     );
+    let labels = (
+        prop_oneof![Just("DE"), Just("US"), Just("unknown"), Just("eu-west")],
+        prop_oneof![Just(0_i64), Just(1), Just(3), Just(0x7fff_ffff)],
+        0_i64..4,
+        proptest::option::of(64500_i64..64503),
+    );
+    let row =
+        (any::<bool>(), labels, state).prop_map(|(v6, labels, (admin_state, enabled, score, rtt_ms))| {
+            let (region, weight, priority, asn) = labels;
+            let draft = MemberDraft {
+                weight: Some(weight),
+                priority: Some(priority),
+                asn,
+                admin_state: Some(admin_state),
+                enabled: Some(enabled),
+                ..member(if v6 { "2001:db8::" } else { "10.0.0." }, region)
+            };
+            Row { draft, score, rtt_ms }
+        });
     // Some pools are larger than one word of bits.
     let size = prop_oneof![4 => 1_usize..9, 1 => 60_usize..80];
     size.prop_flat_map(move |size| proptest::collection::vec(row.clone(), size))
-        .prop_map(|rows| {
-            let build = |(index, row): (
-                usize,
-                (
-                    &str,
-                    i64,
-                    i64,
-                    Option<i64>,
-                    AdminState,
-                    bool,
-                    f32,
-                    Option<u32>,
-                    bool,
-                ),
-            )| {
-                let (region, weight, priority, asn, admin, enabled, score, rtt_ms, v6) = row;
-                let ip = if v6 {
-                    format!("2001:db8::{}", index + 1)
-                } else {
-                    format!("10.0.0.{}", index + 1)
-                };
-                let draft = MemberDraft {
-                    weight: Some(weight),
-                    priority: Some(priority),
-                    asn,
-                    admin_state: Some(admin),
-                    enabled: Some(enabled),
-                    ..member(&ip, region)
-                };
-                Row { draft, score, rtt_ms }
-            };
-            rows.into_iter().enumerate().map(build).collect()
+        .prop_map(|mut rows| {
+            for (row, number) in rows.iter_mut().zip(1..) {
+                row.draft.ip_address = row
+                    .draft
+                    .ip_address
+                    .take()
+                    .map(|start| format!("{start}{number}"));
+            }
+            rows
         })
 }
 

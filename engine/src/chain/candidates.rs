@@ -1,6 +1,6 @@
 //! Candidates: members as one query sees them.
 
-use crate::snapshot::{CompiledMember, CompiledPool};
+use crate::snapshot::{CompiledMember, CompiledPool, Eligible};
 
 /// A member in the running for one query.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -21,38 +21,50 @@ impl Candidate {
 
 /// Fills `set` with the members whose score is above 0, sorted by score, highest first, ties in the pool's order.
 #[inline]
-pub(crate) fn collect(pool: &CompiledPool, indexes: &[u16], set: &mut Vec<Candidate>) {
-    fill(pool, indexes, set, 0.0);
-}
-
-/// As [`collect`], members with score 0 too: the service fails open.
-pub(crate) fn collect_all(pool: &CompiledPool, indexes: &[u16], set: &mut Vec<Candidate>) {
-    fill(pool, indexes, set, -1.0);
-}
-
-#[inline]
-fn fill(pool: &CompiledPool, indexes: &[u16], set: &mut Vec<Candidate>, above: f32) {
+pub(crate) fn collect(members: &[Eligible], set: &mut Vec<Candidate>) {
     let mut sorted = true;
     let mut last = f32::INFINITY;
-    set.extend(indexes.iter().filter_map(|index| {
-        let score = pool.members.get(usize::from(*index))?.score();
-        if score <= above {
-            return None;
+    for member in members {
+        let score = member.score();
+        if score > 0.0 {
+            sorted &= score <= last;
+            last = score;
+            set.push(Candidate {
+                index: member.index,
+                score,
+            });
         }
-        sorted &= score <= last;
-        last = score;
-        Some(Candidate { index: *index, score })
-    }));
+    }
     if !sorted {
-        // Unstable with the index as second key is stable here, and needs no memory.
-        set.sort_unstable_by(|a, b| b.score.total_cmp(&a.score).then(a.index.cmp(&b.index)));
+        sort(set);
     }
 }
 
-/// Moves the candidate at `position` to the front; the others keep their order.
+/// All members of `indexes`, sorted as by [`collect`], with score 0 too: the service fails open.
+pub(crate) fn collect_all(pool: &CompiledPool, indexes: &[u16], set: &mut Vec<Candidate>) {
+    set.extend(indexes.iter().filter_map(|index| {
+        let score = pool.members.get(usize::from(*index))?.score();
+        Some(Candidate { index: *index, score })
+    }));
+    sort(set);
+}
+
+/// Unstable with the index as second key is stable here, and needs no memory.
+fn sort(set: &mut [Candidate]) {
+    set.sort_unstable_by(|a, b| b.score.total_cmp(&a.score).then(a.index.cmp(&b.index)));
+}
+
+/// Moves the candidate at `position` to the front; the others keep their order, unless nobody will look at them.
 #[inline]
-pub(crate) fn to_front(set: &mut [Candidate], position: usize) {
-    if let Some(head) = set.get_mut(..=position) {
-        head.rotate_right(1);
+pub(crate) fn to_front(set: &mut [Candidate], position: usize, only_first: bool) {
+    let Some(chosen) = set.get(position).copied() else {
+        return;
+    };
+    // Moving a random number of others costs more than the choice itself.
+    if !only_first {
+        set.copy_within(..position, 1);
+    }
+    if let Some(first) = set.first_mut() {
+        *first = chosen;
     }
 }

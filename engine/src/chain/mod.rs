@@ -52,6 +52,14 @@ pub(crate) struct Run<'a> {
     pub(crate) steered: bool,
 }
 
+impl Run<'_> {
+    /// Puts the choice of a selecting step first.
+    #[inline]
+    pub(crate) fn select(&self, scratch: &mut Scratch, position: usize) {
+        candidates::to_front(&mut scratch.set, position, self.service.max_answers == 1);
+    }
+}
+
 /// How one step ended.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Report {
@@ -125,7 +133,7 @@ fn decide<S: Sink>(
             return Outcome::BelowMinHealthy;
         }
     }
-    candidates::collect(pool, &pool.family(family).eligible, &mut scratch.set);
+    candidates::collect(&pool.family(family).eligible, &mut scratch.set);
     sink.candidates(pool, family, &scratch.set);
     let mut outcome = Outcome::Answered;
     if scratch.set.is_empty() {

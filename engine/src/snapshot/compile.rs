@@ -3,38 +3,113 @@
 use super::{Configuration, Settings, Snapshot};
 use crate::environment::Environment;
 use crate::hash::mix;
-use crate::model::{DomainName, ErrorCode, MAX_MEMBERS, Service, ValidationError, Zone};
-use crate::snapshot::names::{Names, parent};
+use crate::model::{DomainName, ErrorCode, MAX_MEMBERS, Pool, Service, ValidationError, Zone};
+use crate::snapshot::names::{Names, ZoneOf, parent};
 use crate::snapshot::pool::{self, CompiledPool};
 use crate::snapshot::registry::Slots;
 use crate::snapshot::service::{self, CompiledService};
 use crate::snapshot::shards::Shards;
-use crate::snapshot::zone::{self, CompiledZone};
+use crate::snapshot::zone::CompiledZone;
 use std::collections::HashSet;
 use std::sync::Arc;
 
-/// The name above a wildcard's `*`, or the name itself, in text and on the wire.
-fn apex_of(service: &Service, wire: &Arc<[u8]>) -> Option<(DomainName, Arc<[u8]>)> {
-    match service.domain.as_str().strip_prefix("*.") {
-        None => Some((service.domain.clone(), Arc::clone(wire))),
-        Some(above) => Some((DomainName::parse("domain", above).ok()?, parent(wire)?.into())),
+/// The zone a service lies in; outside every zone one is made up, at the service's name or above its `*`.
+fn zone_for(names: &Names, service: &Service, wire: &Arc<[u8]>) -> Option<ZoneOf> {
+    if let Some(stored @ ZoneOf::Stored(_)) = names.zone_of(wire) {
+        return Some(stored.clone());
     }
-}
-
-/// The zone a service lies in; outside every zone one is made up.
-fn zone_for(names: &mut Names, service: &Service, wire: &Arc<[u8]>) -> Option<Arc<CompiledZone>> {
-    if let Some(zone) = names.zone_of(wire).filter(|zone| !zone.synthetic) {
-        return Some(Arc::clone(zone));
+    let (name, apex): (DomainName, Arc<[u8]>) = match service.domain.as_str().strip_prefix("*.") {
+        None => (service.domain.clone(), Arc::clone(wire)),
+        Some(above) => (DomainName::parse("domain", above).ok()?, parent(wire)?.into()),
+    };
+    match names.zone_of(&apex) {
+        Some(ZoneOf::Synthetic(zone)) if zone.wire == apex => Some(ZoneOf::Synthetic(Arc::clone(zone))),
+        _ => Some(ZoneOf::Synthetic(Arc::new(CompiledZone::synthetic(name, apex)))),
     }
-    let (name, apex) = apex_of(service, wire)?;
-    if let Some(zone) = names.zone_of(&apex).filter(|zone| zone.wire == apex) {
-        return Some(Arc::clone(zone));
-    }
-    Some(Arc::new(CompiledZone::synthetic(name, apex)))
 }
 
 fn labels(name: &DomainName) -> usize {
     name.labels().count()
+}
+
+/// Compiles one pool; `field` names it in errors.
+pub(super) fn compile_pool(
+    stored: &Pool,
+    field: &str,
+    env: &Environment,
+    slots: &mut Slots,
+) -> Result<pool::ById, ValidationError> {
+    if stored.members.len() > MAX_MEMBERS {
+        return Err(ValidationError::new(
+            format!("{field}.members"),
+            ErrorCode::OutOfRange,
+            format!("{} members; {MAX_MEMBERS} are the limit", stored.members.len()),
+        ));
+    }
+    Ok(pool::ById(Arc::new(CompiledPool::new(stored, env, slots))))
+}
+
+/// A snapshot in the making.
+pub(super) struct Builder<'a> {
+    pub(super) names: Names,
+    pub(super) pools: Shards<pool::ById>,
+    pub(super) services: Shards<service::ById>,
+    pub(super) env: &'a Environment,
+    pub(super) entropy: u64,
+}
+
+impl Builder<'_> {
+    /// Compiles one service and puts it under its name; `field` names it in errors.
+    pub(super) fn add_service(
+        &mut self,
+        stored: &Service,
+        field: &str,
+        slots: &mut Slots,
+    ) -> Result<(), ValidationError> {
+        let found = self.pools.find(pool::ById::hash_of(stored.pool_id), |pool| {
+            pool.0.id == stored.pool_id
+        });
+        let Some(pool::ById(pool)) = found else {
+            return Err(ValidationError::new(
+                format!("{field}.poolId"),
+                ErrorCode::NotFound,
+                format!(
+                    "{} names the pool {}, which does not exist",
+                    stored.domain, stored.pool_id
+                ),
+            ));
+        };
+        let wire: Arc<[u8]> = stored.domain.to_wire().into();
+        let Some(zone) = zone_for(&self.names, stored, &wire) else {
+            return Err(ValidationError::new(
+                format!("{field}.domain"),
+                ErrorCode::Invalid,
+                format!("{} is a wildcard of the root", stored.domain),
+            ));
+        };
+        let slot = slots.service(stored.id, self.entropy);
+        let compiled = Arc::new(CompiledService::new(
+            stored,
+            wire,
+            Arc::clone(pool),
+            self.env.tier,
+            slot,
+        ));
+        if compiled.enabled {
+            if let ZoneOf::Synthetic(synthetic) = &zone {
+                self.names.insert_apex(&synthetic.wire, &zone);
+            }
+            if !self.names.insert_service(&compiled, &zone) {
+                return Err(ValidationError::new(
+                    format!("{field}.domain"),
+                    ErrorCode::Duplicate,
+                    format!("another service answers {} already", stored.domain),
+                ));
+            }
+        }
+        self.services.insert(service::ById(compiled));
+        Ok(())
+    }
 }
 
 impl Snapshot {
@@ -51,89 +126,41 @@ impl Snapshot {
         entropy: u64,
     ) -> Result<Self, Vec<ValidationError>> {
         let mut errors = Vec::new();
-        let mut names = Names::new(mix(entropy));
+        let mut builder = Builder {
+            names: Names::new(mix(entropy)),
+            pools: Shards::new(),
+            services: Shards::new(),
+            env,
+            entropy,
+        };
 
-        let mut zones = Shards::new();
         let mut seen = HashSet::new();
-        let mut stored: Vec<(usize, &Zone)> = config.zones.iter().enumerate().collect();
-        stored.sort_by_key(|(_, zone)| labels(&zone.name));
-        for (index, stored) in stored {
-            if !seen.insert(&stored.name) {
+        let mut zones: Vec<(usize, &Zone)> = config.zones.iter().enumerate().collect();
+        zones.sort_by_key(|(_, zone)| labels(&zone.name));
+        for (index, stored) in zones {
+            if seen.insert(&stored.name) {
+                builder.names.insert_zone(Arc::new(CompiledZone::new(stored)));
+            } else {
                 errors.push(ValidationError::new(
                     format!("zones[{index}].name"),
                     ErrorCode::Duplicate,
                     format!("another zone is named {} already", stored.name),
                 ));
-                continue;
             }
-            let compiled = Arc::new(CompiledZone::new(stored));
-            names.insert_zone(&compiled);
-            zones.insert(zone::ById(compiled));
         }
-
-        let mut pools: Shards<pool::ById> = Shards::new();
         for (index, stored) in config.pools.iter().enumerate() {
-            if stored.members.len() > MAX_MEMBERS {
-                errors.push(ValidationError::new(
-                    format!("pools[{index}].members"),
-                    ErrorCode::OutOfRange,
-                    format!("{} members; {MAX_MEMBERS} are the limit", stored.members.len()),
-                ));
-                continue;
+            match compile_pool(stored, &format!("pools[{index}]"), env, slots) {
+                Ok(pool) => builder.pools.insert(pool),
+                Err(error) => errors.push(error),
             }
-            pools.insert(pool::ById(Arc::new(CompiledPool::new(stored, env, slots))));
         }
-
-        let mut services = Shards::new();
         // Names with fewer labels first: whether a name between two services exists must not depend on their order.
-        let mut stored: Vec<(usize, &Service)> = config.services.iter().enumerate().collect();
-        stored.sort_by_key(|(_, service)| labels(&service.domain));
-        for (index, stored) in stored {
-            let Some(pool::ById(pool)) = pools.find(pool::ById::hash_of(stored.pool_id), |pool| {
-                pool.0.id == stored.pool_id
-            }) else {
-                errors.push(ValidationError::new(
-                    format!("services[{index}].poolId"),
-                    ErrorCode::NotFound,
-                    format!(
-                        "{} names the pool {}, which does not exist",
-                        stored.domain, stored.pool_id
-                    ),
-                ));
-                continue;
-            };
-            let wire: Arc<[u8]> = stored.domain.to_wire().into();
-            let Some(zone) = zone_for(&mut names, stored, &wire) else {
-                errors.push(ValidationError::new(
-                    format!("services[{index}].domain"),
-                    ErrorCode::Invalid,
-                    format!("{} is a wildcard of the root", stored.domain),
-                ));
-                continue;
-            };
-            let slot = slots.service(stored.id, entropy);
-            let compiled = Arc::new(CompiledService::new(
-                stored,
-                wire,
-                Arc::clone(pool),
-                zone,
-                env.tier,
-                slot,
-            ));
-            if compiled.enabled {
-                if compiled.zone.synthetic {
-                    names.insert_zone(&compiled.zone);
-                }
-                if !names.insert_service(&compiled) {
-                    errors.push(ValidationError::new(
-                        format!("services[{index}].domain"),
-                        ErrorCode::Duplicate,
-                        format!("another service answers {} already", stored.domain),
-                    ));
-                    continue;
-                }
+        let mut services: Vec<(usize, &Service)> = config.services.iter().enumerate().collect();
+        services.sort_by_key(|(_, service)| labels(&service.domain));
+        for (index, stored) in services {
+            if let Err(error) = builder.add_service(stored, &format!("services[{index}]"), slots) {
+                errors.push(error);
             }
-            services.insert(service::ById(compiled));
         }
 
         if !errors.is_empty() {
@@ -145,11 +172,16 @@ impl Snapshot {
             .flat_map(|pool| pool.members.iter().map(|m| m.id))
             .collect();
         slots.retain(&members, &config.services.iter().map(|s| s.id).collect());
+        let Builder {
+            names,
+            pools,
+            services,
+            ..
+        } = builder;
         Ok(Self {
             names,
             services,
             pools,
-            zones,
             settings: Arc::new(Settings::new(env)),
         })
     }

@@ -3,6 +3,7 @@
 //! One writer compiles snapshots and swaps them in as a whole through a [`SnapshotCell`]. What changes between
 //! configurations (health, round-trip times, counters) lives beside it in slots of atomics, see [`Slots`].
 
+mod change;
 mod compile;
 mod map;
 mod names;
@@ -12,6 +13,7 @@ mod service;
 mod shards;
 mod zone;
 
+pub use change::Changes;
 pub use names::Found;
 pub use pool::{CompiledMember, CompiledPool};
 pub use registry::Slots;
@@ -19,6 +21,7 @@ pub use service::CompiledService;
 pub use zone::CompiledZone;
 
 pub(crate) use map::{CompiledMap, Target};
+pub(crate) use pool::Eligible;
 
 use crate::environment::{Environment, LatencySettings};
 use crate::geo::Geo;
@@ -39,14 +42,14 @@ pub struct Configuration {
     pub services: Vec<Service>,
 }
 
-/// What the steps need of the environment.
+/// The environment, with what the steps need of it.
 #[derive(Debug)]
 pub(crate) struct Settings {
+    pub(crate) env: Environment,
     pub(crate) geo: Arc<dyn Geo>,
     pub(crate) map: CompiledMap,
     pub(crate) signal_weight: f64,
     pub(crate) latency: LatencySettings,
-    pub(crate) tier: Tier,
 }
 
 impl Settings {
@@ -61,7 +64,7 @@ impl Settings {
                 0.0
             },
             latency: env.latency.clone(),
-            tier: env.tier,
+            env: env.clone(),
         }
     }
 }
@@ -72,7 +75,6 @@ pub struct Snapshot {
     names: Names,
     services: Shards<service::ById>,
     pools: Shards<pool::ById>,
-    zones: Shards<zone::ById>,
     pub(crate) settings: Arc<Settings>,
 }
 
@@ -84,7 +86,6 @@ impl Snapshot {
             names: Names::new(0),
             services: Shards::new(),
             pools: Shards::new(),
-            zones: Shards::new(),
             settings: Arc::new(Settings::new(&Environment::default())),
         }
     }
@@ -126,17 +127,15 @@ impl Snapshot {
         self.pools.iter().map(|entry| &*entry.0)
     }
 
-    /// A zone by its id.
+    /// A stored zone by its id.
     #[must_use]
     pub fn zone(&self, id: ZoneId) -> Option<&CompiledZone> {
-        self.zones
-            .find(zone::ById::hash_of(id), |z| z.0.id == Some(id))
-            .map(|entry| &*entry.0)
+        self.names.zone_by_id(id)
     }
 
-    /// Every stored zone, in no particular order.
+    /// Every stored zone.
     pub fn zones(&self) -> impl Iterator<Item = &CompiledZone> {
-        self.zones.iter().map(|entry| &*entry.0)
+        self.names.zones()
     }
 
     /// The geo databases in use.
@@ -148,7 +147,7 @@ impl Snapshot {
     /// The tier in force.
     #[must_use]
     pub fn tier(&self) -> Tier {
-        self.settings.tier
+        self.settings.env.tier
     }
 }
 

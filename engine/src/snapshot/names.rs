@@ -4,6 +4,7 @@
 //! closest encloser of one that does not, and with it the wildcard (RFC 4592 §3.3.1). Empty non-terminals and
 //! wildcards are worked out when the snapshot is compiled.
 
+use crate::model::ZoneId;
 use crate::snapshot::service::CompiledService;
 use crate::snapshot::shards::{Entry, Shards};
 use crate::snapshot::zone::CompiledZone;
@@ -30,12 +31,20 @@ pub enum Found<'a> {
     Outside,
 }
 
+/// The zone of a name. Stored zones by their place in a list, so that a new serial of a zone with a million names
+/// changes one place.
+#[derive(Debug, Clone)]
+pub(crate) enum ZoneOf {
+    Stored(u32),
+    Synthetic(Arc<CompiledZone>),
+}
+
 /// A name that exists.
 #[derive(Debug, Clone)]
 struct Name {
     wire: Arc<[u8]>,
     hash: u64,
-    zone: Arc<CompiledZone>,
+    zone: ZoneOf,
     apex: bool,
     service: Option<Arc<CompiledService>>,
     /// The service at `*` directly below this name.
@@ -50,23 +59,12 @@ impl Entry for Name {
     }
 }
 
-impl Name {
-    fn found(&self) -> Found<'_> {
-        match &self.service {
-            Some(service) => Found::Service {
-                service,
-                zone: &self.zone,
-            },
-            None if self.apex && !self.zone.synthetic => Found::Apex(&self.zone),
-            None => Found::Empty(&self.zone),
-        }
-    }
-}
-
 /// The tree.
 #[derive(Debug, Clone)]
 pub(crate) struct Names {
     names: Shards<Name>,
+    /// The stored zones.
+    zones: Vec<Arc<CompiledZone>>,
     hasher: foldhash::fast::FixedState,
     /// Most labels any name has: names above that need no look-up.
     deepest: u8,
@@ -99,6 +97,7 @@ impl Names {
     pub(crate) fn new(entropy: u64) -> Self {
         Self {
             names: Shards::new(),
+            zones: Vec::new(),
             hasher: foldhash::fast::FixedState::with_seed(entropy),
             deepest: 0,
         }
@@ -116,109 +115,175 @@ impl Names {
         self.names.find_mut(self.hash(wire), |name| *name.wire == *wire)
     }
 
+    fn zone_of_name<'a>(&'a self, name: &'a Name) -> Option<&'a CompiledZone> {
+        match &name.zone {
+            ZoneOf::Stored(place) => self.zones.get(*place as usize).map(|zone| &**zone),
+            ZoneOf::Synthetic(zone) => Some(zone),
+        }
+    }
+
+    /// Every stored zone.
+    pub(crate) fn zones(&self) -> impl Iterator<Item = &CompiledZone> {
+        self.zones.iter().map(|zone| &**zone)
+    }
+
     /// Finds what answers a lower-cased uncompressed wire name.
     pub(crate) fn find(&self, qname: &[u8]) -> Found<'_> {
-        if let Some(name) = self.get(qname) {
-            return name.found();
-        }
+        let found = match self.get(qname) {
+            Some(name) => self.zone_of_name(name).map(|zone| match &name.service {
+                Some(service) => Found::Service { service, zone },
+                None if name.apex && !zone.synthetic => Found::Apex(zone),
+                None => Found::Empty(zone),
+            }),
+            None => self.closest_encloser(qname).and_then(|encloser| {
+                let zone = self.zone_of_name(encloser)?;
+                Some(match &encloser.wildcard {
+                    Some(service) => Found::Service { service, zone },
+                    None => Found::Missing(zone),
+                })
+            }),
+        };
+        found.unwrap_or(Found::Outside)
+    }
+
+    /// The longest name above that exists.
+    fn closest_encloser(&self, qname: &[u8]) -> Option<&Name> {
         let mut labels = count_labels(qname);
         let mut rest = qname;
         while let Some(above) = parent(rest) {
             rest = above;
             labels = labels.saturating_sub(1);
-            if labels > self.deepest || labels == 0 {
+            if labels > self.deepest {
                 continue;
             }
-            if let Some(encloser) = self.get(rest) {
-                return match &encloser.wildcard {
-                    Some(service) => Found::Service {
-                        service,
-                        zone: &encloser.zone,
-                    },
-                    None => Found::Missing(&encloser.zone),
-                };
-            }
-        }
-        Found::Outside
-    }
-
-    /// The closest enclosing apex, the name itself included.
-    pub(crate) fn zone_of(&self, wire: &[u8]) -> Option<&Arc<CompiledZone>> {
-        let mut rest = wire;
-        loop {
             if let Some(name) = self.get(rest) {
-                return Some(&name.zone);
+                return Some(name);
             }
-            rest = parent(rest)?;
         }
+        None
     }
 
-    /// Adds a zone's apex. Zones go in before services, those with fewer labels first; the caller has checked that
-    /// no two have the same name.
-    pub(crate) fn insert_zone(&mut self, zone: &Arc<CompiledZone>) {
-        self.insert(&zone.wire, zone, true);
-        if let Some(name) = self.get_mut(&zone.wire) {
+    /// The zone of a name, whether it exists or not: that of the closest name that does.
+    pub(crate) fn zone_of(&self, wire: &[u8]) -> Option<&ZoneOf> {
+        let name = self.get(wire).or_else(|| self.closest_encloser(wire));
+        name.map(|name| &name.zone)
+    }
+
+    /// Adds a stored zone's apex. Zones go in before services, those with fewer labels first; the caller has checked
+    /// that no two have the same name.
+    pub(crate) fn insert_zone(&mut self, zone: Arc<CompiledZone>) {
+        let place = ZoneOf::Stored(u32::try_from(self.zones.len()).unwrap_or(u32::MAX));
+        let wire = Arc::clone(&zone.wire);
+        self.zones.push(zone);
+        self.insert_apex(&wire, &place);
+    }
+
+    /// Puts a stored zone in the place of the one with its id. False when there is none with that id and name.
+    pub(crate) fn replace_zone(&mut self, zone: Arc<CompiledZone>) -> bool {
+        let place = self
+            .zones
+            .iter_mut()
+            .find(|old| old.id == zone.id && old.name == zone.name);
+        place.map(|place| *place = zone).is_some()
+    }
+
+    /// A stored zone by its id.
+    pub(crate) fn zone_by_id(&self, id: ZoneId) -> Option<&CompiledZone> {
+        self.zones().find(|zone| zone.id == Some(id))
+    }
+
+    /// Makes the apex of a zone exist.
+    pub(crate) fn insert_apex(&mut self, wire: &Arc<[u8]>, zone: &ZoneOf) {
+        self.insert(wire, zone, true);
+        if let Some(name) = self.get_mut(wire) {
             name.apex = true;
-            name.zone = Arc::clone(zone);
+            name.zone = zone.clone();
         }
     }
 
     /// Adds a service's name. False when another service has it already.
-    pub(crate) fn insert_service(&mut self, service: &Arc<CompiledService>) -> bool {
-        self.insert(&service.wire, &service.zone, false);
+    pub(crate) fn insert_service(&mut self, service: &Arc<CompiledService>, zone: &ZoneOf) -> bool {
+        self.insert(&service.wire, zone, false);
         let Some(name) = self.get_mut(&service.wire) else {
             return false;
         };
         if name.service.is_some() {
             return false;
         }
-        name.service = Some(Arc::clone(service));
-        if is_wildcard(&service.wire)
-            && let Some(above) = parent(&service.wire).and_then(|above| self.get_mut(above))
-        {
-            above.wildcard = Some(Arc::clone(service));
-        }
+        self.set_service(&service.wire, Some(service));
         true
     }
 
-    /// Makes a name exist, and with it the names between it and the closest apex above.
-    fn insert(&mut self, wire: &Arc<[u8]>, zone: &Arc<CompiledZone>, apex: bool) {
-        if self.get(wire).is_some() {
-            return;
-        }
-        self.deepest = self.deepest.max(count_labels(wire));
-        self.add(Arc::clone(wire), zone, apex);
-        // An apex belongs to its own zone; the names above it to the enclosing one.
-        let own_apex = apex || **wire == *zone.wire;
-        let enclosing = match (own_apex, parent(wire)) {
-            (_, None) => None,
-            (true, Some(above)) => self.zone_of(above).map(Arc::clone),
-            (false, Some(_)) => Some(Arc::clone(zone)),
-        };
-        let Some(enclosing) = enclosing else { return };
-        let mut rest: &[u8] = wire;
-        while let Some(above) = parent(rest) {
-            if let Some(name) = self.get_mut(above) {
-                name.children += 1;
+    /// Puts another form of the same service in its place.
+    pub(crate) fn replace_service(&mut self, service: &Arc<CompiledService>) {
+        self.set_service(&service.wire, Some(service));
+    }
+
+    /// Takes a service's name out, and names above that existed only for it.
+    pub(crate) fn remove_service(&mut self, wire: &[u8]) {
+        self.set_service(wire, None);
+        let mut rest = wire;
+        while let Some(name) = self.get(rest) {
+            if name.apex || name.service.is_some() || name.children > 0 {
                 return;
             }
-            let depth = wire.len() - above.len();
-            let between: Arc<[u8]> = wire.get(depth..).unwrap_or_default().into();
-            self.add(between, &enclosing, false);
+            let hash = name.hash;
+            self.names.remove(hash, |name| *name.wire == *rest);
+            let Some(above) = parent(rest) else { return };
             if let Some(name) = self.get_mut(above) {
-                name.children = 1;
+                name.children = name.children.saturating_sub(1);
             }
             rest = above;
         }
     }
 
-    fn add(&mut self, wire: Arc<[u8]>, zone: &Arc<CompiledZone>, apex: bool) {
+    fn set_service(&mut self, wire: &[u8], service: Option<&Arc<CompiledService>>) {
+        if let Some(name) = self.get_mut(wire) {
+            name.service = service.map(Arc::clone);
+        }
+        if is_wildcard(wire)
+            && let Some(above) = parent(wire).and_then(|above| self.get_mut(above))
+        {
+            above.wildcard = service.map(Arc::clone);
+        }
+    }
+
+    /// Makes a name exist, and with it the names between it and the closest apex above.
+    fn insert(&mut self, wire: &Arc<[u8]>, zone: &ZoneOf, apex: bool) {
+        if self.get(wire).is_some() {
+            return;
+        }
+        self.deepest = self.deepest.max(count_labels(wire));
+        self.add(Arc::clone(wire), zone);
+        let Some(mut above) = parent(wire) else { return };
+        // An apex belongs to its own zone; the names above it to the enclosing one, if there is one.
+        let enclosing = if apex {
+            self.zone_of(above).cloned()
+        } else {
+            Some(zone.clone())
+        };
+        let Some(enclosing) = enclosing else { return };
+        loop {
+            if let Some(name) = self.get_mut(above) {
+                name.children += 1;
+                return;
+            }
+            self.add(above.into(), &enclosing);
+            if let Some(name) = self.get_mut(above) {
+                name.children = 1;
+            }
+            let Some(next) = parent(above) else { return };
+            above = next;
+        }
+    }
+
+    fn add(&mut self, wire: Arc<[u8]>, zone: &ZoneOf) {
         let hash = self.hash(&wire);
         self.names.insert(Name {
             wire,
             hash,
-            zone: Arc::clone(zone),
-            apex,
+            zone: zone.clone(),
+            apex: false,
             service: None,
             wildcard: None,
             children: 0,

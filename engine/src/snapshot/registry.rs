@@ -58,6 +58,16 @@ impl Slots {
         self.services.retain(|id, _| services.contains(id));
     }
 
+    /// Drops the slot of one member.
+    pub fn remove_member(&mut self, id: MemberId) {
+        self.members.remove(&id);
+    }
+
+    /// Drops the slot of one service.
+    pub fn remove_service(&mut self, id: ServiceId) {
+        self.services.remove(&id);
+    }
+
     /// Number of member and of service slots.
     #[must_use]
     pub fn len(&self) -> (usize, usize) {

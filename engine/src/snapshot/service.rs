@@ -24,8 +24,6 @@ pub struct CompiledService {
     pub wire: Arc<[u8]>,
     /// The pool.
     pub pool: Arc<CompiledPool>,
-    /// The closest enclosing zone, or a synthetic one.
-    pub zone: Arc<CompiledZone>,
     /// Routing as stored.
     pub routing: Routing,
     /// TTL of answers, seconds.
@@ -49,7 +47,6 @@ impl CompiledService {
         service: &Service,
         wire: Arc<[u8]>,
         pool: Arc<CompiledPool>,
-        zone: Arc<CompiledZone>,
         tier: Tier,
         slot: Arc<ServiceSlot>,
     ) -> Self {
@@ -66,7 +63,6 @@ impl CompiledService {
             domain: service.domain.clone(),
             wire,
             pool,
-            zone,
             routing: service.routing.clone(),
             ttl: service.ttl,
             enabled: service.enabled,
@@ -80,8 +76,8 @@ impl CompiledService {
 
     /// TTL of the SOA in a "no answer" reply, seconds: short, so that recovery is seen soon.
     #[must_use]
-    pub fn negative_ttl(&self) -> u32 {
-        self.zone.negative_ttl().min(self.ttl)
+    pub fn negative_ttl(&self, zone: &CompiledZone) -> u32 {
+        zone.negative_ttl().min(self.ttl)
     }
 }
 

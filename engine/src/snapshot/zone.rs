@@ -1,8 +1,6 @@
 //! Zones in a snapshot.
 
-use crate::hash::mix;
 use crate::model::{DomainName, Soa, Zone, ZoneId};
-use crate::snapshot::shards::Entry;
 use std::sync::Arc;
 
 /// TTL and negative TTL of the SOA of a service that lies outside every zone, seconds.
@@ -71,22 +69,5 @@ impl CompiledZone {
     #[must_use]
     pub fn negative_ttl(&self) -> u32 {
         self.soa.ttl.min(self.soa.minimum)
-    }
-}
-
-/// A stored zone by its id.
-#[derive(Debug, Clone)]
-pub(crate) struct ById(pub(crate) Arc<CompiledZone>);
-
-impl ById {
-    pub(crate) fn hash_of(id: ZoneId) -> u64 {
-        let (high, low) = id.0.as_u64_pair();
-        mix(high ^ mix(low))
-    }
-}
-
-impl Entry for ById {
-    fn hash(&self) -> u64 {
-        self.0.id.map_or(0, Self::hash_of)
     }
 }

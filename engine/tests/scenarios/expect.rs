@@ -3,7 +3,7 @@
 use super::format::{Case, Expect, Scenario, StepRow};
 use gslb_engine::chain::{Decision, NoTrace, Scratch, evaluate, trace};
 use gslb_engine::query::{ClientSubnet, QueryContext};
-use gslb_engine::snapshot::{CompiledService, Found, Snapshot};
+use gslb_engine::snapshot::{CompiledService, CompiledZone, Found, Snapshot};
 use gslb_engine::testing::{entropy, wire};
 use gslb_engine::trace::{StepTrace, Trace};
 use std::collections::BTreeMap;
@@ -68,15 +68,23 @@ fn run_into(scenario: &Scenario, case: &Case, check: &mut Check) -> Result<(), S
     if !matches {
         return Err(format!("found: wanted {wanted:?}, got {found:?}"));
     }
-    if let Some(service) = service {
+    if let Some((service, zone)) = service {
+        check.equal(
+            "negativeTtl",
+            case.expect.negative_ttl.as_ref(),
+            &service.negative_ttl(zone),
+        );
         decide(&snapshot, service, &ctx, case, check);
     }
     Ok(())
 }
 
-fn find<'a>(snapshot: &'a Snapshot, qname: &[u8]) -> (String, Option<&'a CompiledService>) {
+fn find<'a>(
+    snapshot: &'a Snapshot,
+    qname: &[u8],
+) -> (String, Option<(&'a CompiledService, &'a CompiledZone)>) {
     match snapshot.find(qname) {
-        Found::Service { service, zone } => (format!("service {}", zone.name), Some(service)),
+        Found::Service { service, zone } => (format!("service {}", zone.name), Some((service, zone))),
         Found::Apex(zone) => (format!("apex {}", zone.name), None),
         Found::Empty(zone) => (format!("empty {}", zone.name), None),
         Found::Missing(zone) => (format!("missing {}", zone.name), None),
@@ -108,11 +116,6 @@ fn decide(
     );
     check.equal("answers", expect.answers.as_ref(), &scratch.answers().to_vec());
     check.equal("ttl", expect.ttl.as_ref(), &decision.ttl);
-    check.equal(
-        "negativeTtl",
-        expect.negative_ttl.as_ref(),
-        &service.negative_ttl(),
-    );
     check.equal("scope", expect.scope.as_ref(), &decision.ecs_scope);
     check.equal("steered", expect.steered.as_ref(), &decision.steered);
     check.equal("blind", expect.blind.as_ref(), &decision.blind);

@@ -1,6 +1,5 @@
 //! `failover`: picks the lowest positive priority; 0 is unset and last.
 
-use crate::chain::candidates::to_front;
 use crate::chain::{Reason, Report, Run, Scratch};
 use crate::trace::StepAction;
 
@@ -15,7 +14,7 @@ pub(super) fn run(run: &Run<'_>, scratch: &mut Scratch) -> Report {
         .enumerate()
         .min_by_key(|(_, rank)| *rank)
         .unwrap_or((0, u32::MAX));
-    to_front(&mut scratch.set, position);
+    run.select(scratch, position);
     let reason = if rank == u32::MAX {
         Reason::NoPriority
     } else {

@@ -14,7 +14,7 @@ pub(super) fn run(run: &mut Run<'_>, scratch: &mut Scratch) -> Report {
         });
     };
     let pool = run.pool;
-    match scratch.narrow(|candidate| candidate.member(pool).is_some_and(|m| m.country == Some(country))) {
+    match scratch.narrow(|candidate| pool.hot(candidate.index).country == Some(country)) {
         0 => Report::new(StepAction::Passthrough, Reason::NobodyInCountry(country)),
         kept => Report::new(
             StepAction::Narrowed,

@@ -5,7 +5,6 @@
 //! times the fastest candidate.
 
 use super::round_robin;
-use crate::chain::candidates::to_front;
 use crate::chain::scratch::Key;
 use crate::chain::sink::Sink;
 use crate::chain::{Reason, Report, Run, Scratch};
@@ -128,7 +127,7 @@ pub(super) fn run<S: Sink>(run: &mut Run<'_>, scratch: &mut Scratch, sink: &mut 
         }
     }
     let position = draw(&scratch.keys, total, run.ctx.entropy);
-    to_front(&mut scratch.set, position);
+    run.select(scratch, position);
     Report::new(
         StepAction::Selected,
         Reason::ByLatency {
@@ -141,16 +140,15 @@ pub(super) fn run<S: Sink>(run: &mut Run<'_>, scratch: &mut Scratch, sink: &mut 
 /// Position drawn in proportion to the keys' values.
 fn draw(keys: &[Key], total: f64, entropy: u64) -> usize {
     // 53 bits make every step of a double below 1.
-    let mut left = (entropy >> 11) as f64 / (1_u64 << 53) as f64 * total;
+    let draw = (entropy >> 11) as f64 / (1_u64 << 53) as f64 * total;
     let mut position = 0;
+    let mut sum = 0.0;
     for key in keys {
-        position = usize::from(key.position);
-        if left < key.value {
-            break;
-        }
-        left -= key.value;
+        sum += key.value;
+        position += usize::from(sum <= draw);
     }
-    position
+    // Rounding could put the draw behind the last sum.
+    position.min(keys.len().saturating_sub(1))
 }
 
 /// Nobody has a round-trip time: the region decides alone, else turns do.
@@ -162,12 +160,12 @@ fn without_times<S: Sink>(
 ) -> Report {
     if in_region == 0 {
         let (position, _) = round_robin::pick::<S>(run, scratch);
-        to_front(&mut scratch.set, position);
+        run.select(scratch, position);
         return Report::new(StepAction::Selected, Reason::NoLatency);
     }
     let mut skip = below(run.ctx.entropy, in_region as u64);
     let position = nth_in_region(run.pool, scratch, region, &mut skip);
-    to_front(&mut scratch.set, position);
+    run.select(scratch, position);
     Report::new(StepAction::Selected, Reason::RegionOnly(in_region))
 }
 

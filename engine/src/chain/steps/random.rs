@@ -1,12 +1,11 @@
 //! `random`: picks any candidate with equal chance.
 
-use crate::chain::candidates::to_front;
 use crate::chain::{Reason, Report, Run, Scratch};
 use crate::hash::below;
 use crate::trace::StepAction;
 
 pub(super) fn run(run: &Run<'_>, scratch: &mut Scratch) -> Report {
     let position = below(run.ctx.entropy, scratch.set.len() as u64) as usize;
-    to_front(&mut scratch.set, position);
+    run.select(scratch, position);
     Report::new(StepAction::Selected, Reason::Uniform)
 }

@@ -1,6 +1,5 @@
 //! `round-robin`: takes the candidates in turns, in member order.
 
-use crate::chain::candidates::to_front;
 use crate::chain::sink::Sink;
 use crate::chain::{Reason, Report, Run, Scratch};
 use crate::hash::mix;
@@ -14,7 +13,7 @@ const WORDS: usize = MAX_MEMBERS.div_ceil(64);
 
 pub(super) fn run<S: Sink>(run: &Run<'_>, scratch: &mut Scratch) -> Report {
     let (position, turn) = pick::<S>(run, scratch);
-    to_front(&mut scratch.set, position);
+    run.select(scratch, position);
     let of = scratch.set.len() as u64;
     Report::new(StepAction::Selected, Reason::Turn { turn: turn + 1, of })
 }
@@ -28,11 +27,17 @@ pub(super) fn pick<S: Sink>(run: &Run<'_>, scratch: &Scratch) -> (usize, u64) {
     let count = scratch.set.len() as u64;
     let seed = run.pool.digest ^ family;
     if run.pool.members.len() <= 64 {
-        let members = scratch
-            .set
-            .iter()
-            .fold(0_u64, |bits, c| bits | 1 << (c.index & 63));
+        let mut members = 0_u64;
+        let mut in_order = true;
+        for candidate in &scratch.set {
+            let bit = 1 << (candidate.index & 63);
+            in_order &= bit > members;
+            members |= bit;
+        }
         let turn = ticket::<S>(run, mix(seed ^ mix(members)), count);
+        if in_order {
+            return (turn as usize, turn);
+        }
         let mut rest = members;
         for _ in 0..turn {
             rest &= rest.wrapping_sub(1);
@@ -72,7 +77,12 @@ fn ticket<S: Sink>(run: &Run<'_>, set: u64, count: u64) -> u64 {
     if count <= 1 {
         return 0;
     }
-    run.service.slot.turn(set, run.ctx.now, S::LIVE) % count
+    let ticket = run.service.slot.turn(set, run.ctx.now, S::LIVE);
+    // A division of 32 bits takes half the time.
+    match (u32::try_from(ticket), u32::try_from(count)) {
+        (Ok(ticket), Ok(count)) => u64::from(ticket % count),
+        _ => ticket % count,
+    }
 }
 
 fn position_of(scratch: &Scratch, index: usize) -> usize {

@@ -8,9 +8,9 @@
 //! wins, which is the same member. With equal weights that is the largest hash, and no logarithm is needed.
 
 use crate::chain::sink::Sink;
-use crate::chain::{Reason, Report, Run, Scratch};
+use crate::chain::{Candidate, Reason, Report, Run, Scratch};
 use crate::hash;
-use crate::snapshot::CompiledMember;
+use crate::snapshot::CompiledPool;
 use crate::trace::{Detail, StepAction};
 
 /// Fraction bits of the logarithm.
@@ -67,22 +67,27 @@ fn minus_log2(hash: u64) -> u64 {
     ((exponent << FRACTION) - log).max(1)
 }
 
-/// A member in the race.
-struct Runner<'a> {
-    member: &'a CompiledMember,
+/// How far a candidate has come in the race: the smallest `log / weight` wins, compared crosswise.
+#[derive(Clone, Copy)]
+struct Place {
     position: usize,
-    hash: u64,
-    /// `-log2 u` and the weight it is divided by.
     log: u64,
     weight: u64,
 }
 
-impl Runner<'_> {
-    /// Whether this one beats another: the smaller `log / weight`, compared crosswise; ties by address.
-    fn beats(&self, other: &Self) -> bool {
-        let mine = u128::from(self.log) * u128::from(other.weight);
-        let theirs = u128::from(other.log) * u128::from(self.weight);
-        (mine, other.hash, self.member.ip) < (theirs, self.hash, other.member.ip)
+impl Place {
+    /// Behind everybody.
+    const LAST: Self = Self {
+        position: 0,
+        log: 1,
+        weight: 0,
+    };
+
+    fn products(self, other: Self) -> (u128, u128) {
+        (
+            u128::from(self.log) * u128::from(other.weight),
+            u128::from(other.log) * u128::from(self.weight),
+        )
     }
 }
 
@@ -97,58 +102,88 @@ pub(super) fn run<S: Sink>(run: &mut Run<'_>, scratch: &mut Scratch, sink: &mut 
     });
     let subnet = hash::subnet(network);
     let pool = run.pool;
-
-    let mut first_weight = None;
-    let (mut equal, mut all_zero) = (true, true);
+    let first_weight = scratch.set.first().map_or(0, |c| pool.hot(c.index).weight);
+    let equal = scratch.set.iter().fold(true, |equal, c| {
+        equal & (pool.hot(c.index).weight == first_weight)
+    });
     for candidate in &scratch.set {
-        let Some(member) = candidate.member(pool) else {
-            continue;
-        };
-        let weight = member.stored.weight;
-        equal &= *first_weight.get_or_insert(weight) == weight;
-        all_zero &= weight == 0;
-    }
-    let mut best: Option<Runner<'_>> = None;
-    for (position, candidate) in scratch.set.iter().enumerate() {
-        let Some(member) = candidate.member(pool) else {
-            continue;
-        };
-        // All 0 is even; one 0 among others never wins.
-        let weight = if equal || all_zero {
-            1
-        } else {
-            u64::from(member.stored.weight)
-        };
-        if weight == 0 {
-            continue;
-        }
-        let hash = hash::mix(subnet ^ member.digest);
-        let log = if equal { u64::MAX - hash } else { minus_log2(hash) };
-        let runner = Runner {
-            member,
-            position,
-            hash,
-            log,
-            weight,
-        };
-        sink.detail(|| Detail {
-            name: format!("score {}", member.stored.endpoint),
-            value: format!(
-                "{:.3}",
-                weight as f64 / (minus_log2(hash) as f64 / (1_u64 << FRACTION) as f64)
-            ),
+        sink.detail(|| {
+            let hot = pool.hot(candidate.index);
+            let log = minus_log2(hash::mix(subnet ^ hot.digest)) as f64 / (1_u64 << FRACTION) as f64;
+            let weight = if equal { 1.0 } else { f64::from(hot.weight) };
+            let address = candidate
+                .member(pool)
+                .map(|m| m.stored.endpoint.to_string())
+                .unwrap_or_default();
+            Detail {
+                name: format!("score {address}"),
+                value: format!("{:.3}", weight / log),
+            }
         });
-        if best.as_ref().is_none_or(|best| runner.beats(best)) {
-            best = Some(runner);
-        }
     }
-    if let Some(position) = best.map(|best| best.position)
-        && let Some(winner) = scratch.set.get(position).copied()
-    {
+    let position = if equal {
+        by_hash(pool, &scratch.set, subnet)
+    } else {
+        by_weight(pool, &scratch.set, subnet)
+    };
+    if let Some(winner) = scratch.set.get(position).copied() {
         scratch.set.clear();
         scratch.set.push(winner);
     }
     Report::new(StepAction::Narrowed, Reason::Pinned)
+}
+
+/// Equal weights, all 0 too: the largest hash wins.
+fn by_hash(pool: &CompiledPool, set: &[Candidate], subnet: u64) -> usize {
+    let (mut best, mut winner) = (0, 0);
+    let mut tie = false;
+    for (position, candidate) in set.iter().enumerate() {
+        let hash = hash::mix(subnet ^ pool.hot(candidate.index).digest);
+        tie |= hash == best;
+        // Two selections instead of a branch that nothing could predict.
+        winner = if hash > best { position } else { winner };
+        best = best.max(hash);
+    }
+    if !tie {
+        return winner;
+    }
+    lowest_address(pool, set, |c| {
+        hash::mix(subnet ^ pool.hot(c.index).digest) == best
+    })
+}
+
+/// Different weights; a weight of 0 never wins.
+fn by_weight(pool: &CompiledPool, set: &[Candidate], subnet: u64) -> usize {
+    let place = |position: usize, candidate: Candidate| {
+        let hot = pool.hot(candidate.index);
+        Place {
+            position,
+            log: minus_log2(hash::mix(subnet ^ hot.digest)),
+            weight: hot.weight.into(),
+        }
+    };
+    let mut best = Place::LAST;
+    let mut tie = false;
+    for (position, candidate) in set.iter().enumerate() {
+        let place = place(position, *candidate);
+        let (mine, theirs) = place.products(best);
+        tie |= mine == theirs && place.weight > 0;
+        best = if mine < theirs { place } else { best };
+    }
+    if !tie {
+        return best.position;
+    }
+    lowest_address(pool, set, |candidate| {
+        let (mine, theirs) = place(0, candidate).products(best);
+        mine == theirs && pool.hot(candidate.index).weight > 0
+    })
+}
+
+/// Among equals the lowest address wins, whatever the order of members.
+fn lowest_address(pool: &CompiledPool, set: &[Candidate], equal: impl Fn(Candidate) -> bool) -> usize {
+    let equals = set.iter().enumerate().filter(|(_, candidate)| equal(**candidate));
+    let lowest = equals.min_by_key(|(_, candidate)| candidate.member(pool).and_then(|m| m.ip));
+    lowest.map_or(0, |(position, _)| position)
 }
 
 #[cfg(test)]

@@ -1,6 +1,5 @@
 //! `weighted-round-robin`: picks at random in proportion to the weights.
 
-use crate::chain::candidates::to_front;
 use crate::chain::sink::Sink;
 use crate::chain::{Reason, Report, Run, Scratch};
 use crate::hash::below;
@@ -8,33 +7,26 @@ use crate::trace::{Detail, StepAction};
 
 pub(super) fn run<S: Sink>(run: &Run<'_>, scratch: &mut Scratch, sink: &mut S) -> Report {
     let pool = run.pool;
-    let weight_at = |position: usize| {
-        let weight = scratch
-            .set
-            .get(position)
-            .and_then(|c| Some(c.member(pool)?.stored.weight));
-        weight.unwrap_or(0)
-    };
     // At most 512 times 2³¹: no overflow.
-    let total: u64 = (0..scratch.set.len())
-        .map(|position| u64::from(weight_at(position)))
+    let total: u64 = scratch
+        .set
+        .iter()
+        .map(|c| u64::from(pool.hot(c.index).weight))
         .sum();
     if total == 0 {
         let position = below(run.ctx.entropy, scratch.set.len() as u64) as usize;
-        to_front(&mut scratch.set, position);
+        run.select(scratch, position);
         return Report::new(StepAction::Selected, Reason::WeightsZero);
     }
-    let mut draw = below(run.ctx.entropy, total);
-    let mut chosen = 0;
-    let mut weight = 0;
-    for position in 0..scratch.set.len() {
-        chosen = position;
-        weight = weight_at(position);
-        if draw < u64::from(weight) {
-            break;
-        }
-        draw -= u64::from(weight);
+    let draw = below(run.ctx.entropy, total);
+    // Counts the candidates that the draw lies behind, without a branch that nothing could predict.
+    let mut position = 0;
+    let mut sum = 0;
+    for candidate in &scratch.set {
+        sum += u64::from(pool.hot(candidate.index).weight);
+        position += usize::from(sum <= draw);
     }
+    let weight = scratch.set.get(position).map_or(0, |c| pool.hot(c.index).weight);
     for candidate in &scratch.set {
         if let Some(member) = candidate.member(pool) {
             sink.detail(|| Detail {
@@ -43,6 +35,6 @@ pub(super) fn run<S: Sink>(run: &Run<'_>, scratch: &mut Scratch, sink: &mut S) -
             });
         }
     }
-    to_front(&mut scratch.set, chosen);
+    run.select(scratch, position);
     Report::new(StepAction::Selected, Reason::ByWeight { weight, total })
 }
