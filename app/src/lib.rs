@@ -25,4 +25,4 @@ mod shell;
 pub use app::App;
 pub use failure::Failure;
 #[cfg(feature = "ssr")]
-pub use shell::shell;
+pub use shell::{console, document};

@@ -7,7 +7,7 @@ use leptos_meta::MetaTags;
 
 /// The whole document. Script, WASM and style sheet carry the stem in `options.output_name`
 /// (`gslb-<hash>.js`, `gslb-<hash>_bg.wasm`, `gslb-<hash>.css` below `options.site_pkg_dir`).
-pub fn shell(options: LeptosOptions) -> impl IntoView {
+fn shell(options: LeptosOptions) -> impl IntoView {
     let style = format!("/{}/{}.css", options.site_pkg_dir, options.output_name);
     view! {
         <!DOCTYPE html>
@@ -26,4 +26,16 @@ pub fn shell(options: LeptosOptions) -> impl IntoView {
             </body>
         </html>
     }
+}
+
+/// The whole document as one type, so that its code is made here and not once more in the server.
+#[must_use]
+pub fn document(options: LeptosOptions) -> AnyView {
+    shell(options).into_any()
+}
+
+/// The console as one type, to read its routes from.
+#[must_use]
+pub fn console() -> AnyView {
+    view! { <App /> }.into_any()
 }

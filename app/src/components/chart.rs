@@ -135,6 +135,7 @@ pub fn RateChart(points: Signal<Vec<RatePoint>>) -> impl IntoView {
             </ul>
         </figure>
     }
+    .into_any()
 }
 
 /// Round-trip times of the last probes; a probe that failed is a mark from top to bottom.
@@ -178,6 +179,7 @@ pub fn Sparkline(points: Vec<ProbePoint>) -> impl IntoView {
             <path class="spark-line" d=line />
         </svg>
     }
+    .into_any()
 }
 
 #[cfg(test)]

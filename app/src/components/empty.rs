@@ -11,6 +11,7 @@ pub fn Empty(heading: &'static str, children: Children) -> impl IntoView {
             {children()}
         </div>
     }
+    .into_any()
 }
 
 /// A line that something was done, after a redirect.
@@ -23,4 +24,5 @@ pub fn Done(#[prop(into)] text: Signal<Option<&'static str>>) -> impl IntoView {
             }}
         </div>
     }
+    .into_any()
 }

@@ -74,6 +74,7 @@ pub fn TextField(
             <Problem id=problem_id message />
         </div>
     }
+    .into_any()
 }
 
 /// A choice of a few.
@@ -132,6 +133,7 @@ pub fn SelectField(
             <Problem id=problem_id message />
         </div>
     }
+    .into_any()
 }
 
 /// A box to tick; sends `on` when ticked.
@@ -158,6 +160,7 @@ pub fn TickField(
             {(!hint.is_empty()).then(|| view! { <p class="hint" id=hint_id>{hint}</p> })}
         </div>
     }
+    .into_any()
 }
 
 /// What is wrong with a field.
@@ -168,6 +171,7 @@ pub fn Problem(id: String, message: Memo<Option<String>>) -> impl IntoView {
             {move || message.get().unwrap_or_default()}
         </p>
     }
+    .into_any()
 }
 
 /// What is wrong with the whole form; announced when it appears.
@@ -208,4 +212,5 @@ pub fn Refusal(
             }}
         </div>
     }
+    .into_any()
 }

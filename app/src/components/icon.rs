@@ -34,6 +34,7 @@ pub fn Icon(name: &'static str) -> impl IntoView {
             <path d=path(name) />
         </svg>
     }
+    .into_any()
 }
 
 /// The mark of the product: one point that leads to three places, one of them chosen.
@@ -49,4 +50,5 @@ pub fn Mark() -> impl IntoView {
             <circle class="mark-to" cx="22.5" cy="24.5" r="2.5" />
         </svg>
     }
+    .into_any()
 }

@@ -93,6 +93,7 @@ pub fn Console() -> impl IntoView {
             </div>
         </div>
     }
+    .into_any()
 }
 
 #[component]
@@ -119,6 +120,7 @@ fn MenuGroup(
             </ul>
         </div>
     }
+    .into_any()
 }
 
 #[component]
@@ -151,6 +153,7 @@ fn Account(session: SessionResource) -> impl IntoView {
             </form>
         </div>
     }
+    .into_any()
 }
 
 /// Says since when the values on the page are old; takes no room otherwise.
@@ -172,6 +175,7 @@ fn NotLive() -> impl IntoView {
             }}
         </div>
     }
+    .into_any()
 }
 
 /// Heading of a page with what one can do there.
@@ -195,4 +199,5 @@ pub fn PageHead(
             {children.map(|children| view! { <div class="page-head-actions">{children()}</div> })}
         </header>
     }
+    .into_any()
 }

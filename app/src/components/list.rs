@@ -32,7 +32,7 @@ pub fn SearchBox(list: Memo<ListQuery>, label: &'static str) -> impl IntoView {
     let navigate = use_navigate();
     let initial = list.read_untracked().search.clone().unwrap_or_default();
     let sort = move || list.read().sort.clone().unwrap_or_default();
-    let waiting = StoredValue::new_local(None::<TimeoutHandle>);
+    let waiting = StoredValue::new(None::<TimeoutHandle>);
     let go = move |text: String| {
         let sort = sort();
         let target = text::link(&path.get_untracked(), &[("q", text.trim()), ("sort", &sort)]);
@@ -89,6 +89,7 @@ pub fn SearchBox(list: Memo<ListQuery>, label: &'static str) -> impl IntoView {
             />
         </form>
     }
+    .into_any()
 }
 
 /// Heading of a column that sorts.
@@ -132,6 +133,7 @@ pub fn SortHead(list: Memo<ListQuery>, field: &'static str, children: Children) 
             </a>
         </th>
     }
+    .into_any()
 }
 
 /// How much is shown of how much, and the way on.
@@ -167,4 +169,5 @@ pub fn Pager(
             {next.map(|href| view! { <a class="button small" href=href rel="next">"Next page"</a> })}
         </nav>
     }
+    .into_any()
 }

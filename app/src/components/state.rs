@@ -13,6 +13,7 @@ pub fn State(kind: &'static str, #[prop(into)] word: String) -> impl IntoView {
             {word}
         </span>
     }
+    .into_any()
 }
 
 /// Kind and word of a member's state, the operator's decision before what probes say.
@@ -75,4 +76,5 @@ pub fn ActionBadge(action: StepAction) -> impl IntoView {
             {word}
         </span>
     }
+    .into_any()
 }

@@ -18,6 +18,7 @@ pub fn Moment(at: u64) -> impl IntoView {
             {shown}
         </time>
     }
+    .into_any()
 }
 
 /// How long ago a moment was; kept true while the page is open.
@@ -45,6 +46,7 @@ pub fn Ago(at: u64) -> impl IntoView {
             {shown}
         </time>
     }
+    .into_any()
 }
 
 /// The browser's clock, Unix milliseconds.

@@ -73,4 +73,5 @@ pub fn LoginPage() -> impl IntoView {
             </div>
         </main>
     }
+    .into_any()
 }

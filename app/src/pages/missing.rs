@@ -21,6 +21,7 @@ pub fn LostPage() -> impl IntoView {
             <MissingText />
         </main>
     }
+    .into_any()
 }
 
 /// 404 inside the frame.
@@ -32,6 +33,7 @@ pub fn MissingPage() -> impl IntoView {
             <MissingText />
         </section>
     }
+    .into_any()
 }
 
 #[component]
@@ -60,4 +62,5 @@ fn MissingText() -> impl IntoView {
             </a>
         </p>
     }
+    .into_any()
 }

@@ -66,6 +66,7 @@ pub fn RoutingField(
             }}
         </section>
     }
+    .into_any()
 }
 
 /// The picker of a single algorithm. The chain is kept beside it, unseen.
@@ -129,6 +130,7 @@ fn Algorithm(
             <b>{move || text::step_title(&algorithm.read())}</b>
         </p>
     }
+    .into_any()
 }
 
 /// The chain: steps, preview, palette.
@@ -216,4 +218,5 @@ fn ChainBuilder(
         <h3 class="palette-heading">"Add a step"</h3>
         <Palette rows tier changed />
     }
+    .into_any()
 }

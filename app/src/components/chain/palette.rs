@@ -41,6 +41,7 @@ pub fn Palette(rows: Rows, tier: Tier, changed: Callback<()>) -> impl IntoView {
             </section>
         </div>
     }
+    .into_any()
 }
 
 #[component]

@@ -176,4 +176,5 @@ pub fn StepRow(
                 })}
         </li>
     }
+    .into_any()
 }

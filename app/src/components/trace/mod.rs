@@ -124,4 +124,5 @@ pub fn TraceView(
                 })}
         </article>
     }
+    .into_any()
 }

@@ -100,6 +100,7 @@ fn Stage(step: StepTrace) -> impl IntoView {
                 })}
         </li>
     }
+    .into_any()
 }
 
 fn signed(place: usize) -> i64 {
@@ -130,4 +131,5 @@ fn Candidate(candidate: TraceCandidate, rank: Option<usize>, moved: i64) -> impl
             <span class="candidate-facts">{facts.join(" · ")}</span>
         </li>
     }
+    .into_any()
 }

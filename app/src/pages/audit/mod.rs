@@ -23,6 +23,7 @@ pub fn AuditPage() -> impl IntoView {
         </div>
         {loaded(data, move |page| view! { <AuditTable list page /> })}
     }
+    .into_any()
 }
 
 #[component]
@@ -85,4 +86,5 @@ fn AuditRow(entry: AuditEntry) -> impl IntoView {
             </td>
         </tr>
     }
+    .into_any()
 }

@@ -21,6 +21,7 @@ pub fn DashboardPage() -> impl IntoView {
         <PageHead title="Dashboard" />
         {loaded(data, |data| view! { <DashboardView data /> })}
     }
+    .into_any()
 }
 
 #[component]
@@ -95,6 +96,7 @@ fn DashboardView(data: Overview) -> impl IntoView {
             {move || view! { <EventList events=data.read().dashboard.events.clone() /> }}
         </section>
     }
+    .into_any()
 }
 
 /// The points that the page came with, and each second's new one.
@@ -128,6 +130,7 @@ fn Figure(
             <p class="figure-note">{note}</p>
         </div>
     }
+    .into_any()
 }
 
 /// Says when the licence is not what one would want.

@@ -64,6 +64,7 @@ pub fn AdminButtons(
             </span>
         </ActionForm>
     }
+    .into_any()
 }
 
 /// Removes a member; opened first.
@@ -93,6 +94,7 @@ pub fn RemoveMember(pool: String, member: String, address: String) -> impl IntoV
             </div>
         </details>
     }
+    .into_any()
 }
 
 /// Deletes the pool; opened first, and again when it was refused.
@@ -118,4 +120,5 @@ pub fn DeletePoolForm(id: String, name: String) -> impl IntoView {
             </div>
         </details>
     }
+    .into_any()
 }

@@ -96,6 +96,7 @@ pub fn CheckPanel(pool: Stored<PoolView>, writes: bool) -> impl IntoView {
             }}
         </section>
     }
+    .into_any()
 }
 
 #[component]
@@ -136,6 +137,7 @@ fn CheckFacts(check: HealthCheckDraft) -> impl IntoView {
                 .collect_view()}
         </dl>
     }
+    .into_any()
 }
 
 #[component]
@@ -243,4 +245,5 @@ fn CheckEditor(form: CheckForm, cancel: String) -> impl IntoView {
             </div>
         </ActionForm>
     }
+    .into_any()
 }

@@ -135,6 +135,7 @@ fn PoolView(data: PoolDetail, changed: Callback<()>) -> impl IntoView {
             </section>
         </div>
     }
+    .into_any()
 }
 
 /// Health transitions, newest first.

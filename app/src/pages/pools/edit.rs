@@ -16,6 +16,7 @@ pub fn NewPoolPage() -> impl IntoView {
         <PageHead title="New pool" lead="Members and the health check come next." />
         <PoolEditor form=PoolForm { min_healthy: "0".to_owned(), ..PoolForm::default() } cancel="/pools".to_owned() />
     }
+    .into_any()
 }
 
 /// The form.
@@ -64,4 +65,5 @@ pub fn PoolEditor(form: PoolForm, cancel: String) -> impl IntoView {
             </div>
         </ActionForm>
     }
+    .into_any()
 }

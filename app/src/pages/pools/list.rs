@@ -30,6 +30,7 @@ pub fn PoolsPage() -> impl IntoView {
         </div>
         {loaded(data, move |page| view! { <PoolTable list page /> })}
     }
+    .into_any()
 }
 
 #[component]
@@ -122,4 +123,5 @@ fn PoolLine(pool: PoolSummary) -> impl IntoView {
             </td>
         </tr>
     }
+    .into_any()
 }

@@ -145,4 +145,5 @@ pub fn MemberEditor(form: MemberForm, cancel: String) -> impl IntoView {
             </ActionForm>
         </section>
     }
+    .into_any()
 }

@@ -50,6 +50,7 @@ pub fn MemberTable(
             </table>
         </div>
     }
+    .into_any()
 }
 
 #[component]
@@ -132,6 +133,7 @@ fn MemberRow(
                 })}
         </tr>
     }
+    .into_any()
 }
 
 /// Health score as a bar and a number.
@@ -150,6 +152,7 @@ fn Score(status: Option<MemberStatus>) -> impl IntoView {
             <span class="num">{score.map_or_else(|| "-".to_owned(), |s| format!("{s:.2}"))}</span>
         </span>
     }
+    .into_any()
 }
 
 /// Mean of the last probes, their course, and the least over the cluster.
@@ -172,4 +175,5 @@ fn RoundTrip(status: Option<MemberStatus>) -> impl IntoView {
                 })}
         </span>
     }
+    .into_any()
 }

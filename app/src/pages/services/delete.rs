@@ -33,4 +33,5 @@ pub fn DeleteServiceForm(id: String, domain: String) -> impl IntoView {
             </div>
         </details>
     }
+    .into_any()
 }

@@ -118,6 +118,7 @@ fn ServiceView(data: ServiceDetail) -> impl IntoView {
         </section>
         {(!data.audit.is_empty()).then(|| view! { <Trail entries=data.audit.clone() /> })}
     }
+    .into_any()
 }
 
 /// Asks the tracer what a client gets now.
@@ -193,6 +194,7 @@ fn TraceBox(id: String, domain: String) -> impl IntoView {
             )}
         </section>
     }
+    .into_any()
 }
 
 #[component]
@@ -268,4 +270,5 @@ fn Trail(entries: Vec<AuditEntry>) -> impl IntoView {
             </ol>
         </section>
     }
+    .into_any()
 }

@@ -21,6 +21,7 @@ pub fn NewServicePage() -> impl IntoView {
         <PageHead title="New service" />
         {loaded(data, |data| view! { <ServiceEditor data /> })}
     }
+    .into_any()
 }
 
 /// A stored service.
@@ -32,6 +33,7 @@ pub fn EditServicePage() -> impl IntoView {
         <PageHead title="Edit service" />
         {loaded(data, |data| view! { <ServiceEditor data /> })}
     }
+    .into_any()
 }
 
 /// Fields that show their own problem.

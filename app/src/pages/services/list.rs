@@ -29,6 +29,7 @@ pub fn ServicesPage() -> impl IntoView {
         </div>
         {loaded(data, move |page| view! { <ServiceTable list page /> })}
     }
+    .into_any()
 }
 
 #[component]
@@ -126,4 +127,5 @@ fn ServiceLine(row: ServiceRow) -> impl IntoView {
             </td>
         </tr>
     }
+    .into_any()
 }

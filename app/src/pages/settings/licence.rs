@@ -27,6 +27,7 @@ pub fn LicencePanel(license: Option<LicenseView>, session: SessionView) -> impl 
             {installs.then(|| view! { <LicenceForm /> })}
         </section>
     }
+    .into_any()
 }
 
 #[component]
@@ -88,6 +89,7 @@ fn LicenceFacts(license: LicenseView) -> impl IntoView {
                 })}
         </dl>
     }
+    .into_any()
 }
 
 #[component]
@@ -133,4 +135,5 @@ fn LicenceForm() -> impl IntoView {
             </ActionForm>
         </details>
     }
+    .into_any()
 }

@@ -28,6 +28,7 @@ pub fn SettingsPage() -> impl IntoView {
         <Done text=text />
         {loaded(data, |data| view! { <SettingsBody data /> })}
     }
+    .into_any()
 }
 
 #[component]
@@ -47,6 +48,7 @@ fn SettingsBody(data: System) -> impl IntoView {
             }
         }}
     }
+    .into_any()
 }
 
 #[component]
@@ -102,4 +104,5 @@ fn SettingTable(settings: Vec<SettingView>) -> impl IntoView {
             </div>
         </section>
     }
+    .into_any()
 }

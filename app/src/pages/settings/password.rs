@@ -60,4 +60,5 @@ pub fn PasswordPanel(name: String) -> impl IntoView {
             </ActionForm>
         </section>
     }
+    .into_any()
 }

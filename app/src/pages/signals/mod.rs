@@ -19,6 +19,7 @@ pub fn SignalsPage() -> impl IntoView {
         />
         {loaded(data, |data| view! { <SignalsBody data /> })}
     }
+    .into_any()
 }
 
 #[component]
@@ -58,6 +59,7 @@ fn SignalsBody(data: SignalsView) -> impl IntoView {
             }
         }}
     }
+    .into_any()
 }
 
 #[component]

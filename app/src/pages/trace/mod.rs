@@ -62,6 +62,7 @@ pub fn TracePage() -> impl IntoView {
             },
         )}
     }
+    .into_any()
 }
 
 #[component]
@@ -141,6 +142,7 @@ fn TraceForm(fields: Memo<TraceFields>) -> impl IntoView {
             </Form>
         </section>
     }
+    .into_any()
 }
 
 /// A field of the tracer.
@@ -168,6 +170,7 @@ fn Input(
             />
         </div>
     }
+    .into_any()
 }
 
 /// A trace, or what is wrong with what was asked.
@@ -216,4 +219,5 @@ fn TraceHelp() -> impl IntoView {
             </p>
         </Empty>
     }
+    .into_any()
 }

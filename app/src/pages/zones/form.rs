@@ -33,6 +33,7 @@ pub fn ZoneEditor() -> impl IntoView {
             }}
         </section>
     }
+    .into_any()
 }
 
 #[component]
@@ -104,4 +105,5 @@ fn ZoneFields(
             </div>
         </ActionForm>
     }
+    .into_any()
 }

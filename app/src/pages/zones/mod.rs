@@ -37,6 +37,7 @@ pub fn ZonesPage() -> impl IntoView {
         {loaded(data, move |page| view! { <ZoneTable list page /> })}
         <ZoneEditor />
     }
+    .into_any()
 }
 
 #[component]
@@ -165,4 +166,5 @@ fn RemoveZone(id: String, name: String, session: SessionResource) -> impl IntoVi
             })}
         </Suspense>
     }
+    .into_any()
 }
