@@ -21,7 +21,11 @@ pub struct Stored<T> {
 impl<T> Stored<T> {
     /// The same revision and warnings with another view of the object.
     pub fn map<U>(self, f: impl FnOnce(T) -> U) -> Stored<U> {
-        Stored { value: f(self.value), revision: self.revision, warnings: self.warnings }
+        Stored {
+            value: f(self.value),
+            revision: self.revision,
+            warnings: self.warnings,
+        }
     }
 }
 

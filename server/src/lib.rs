@@ -30,7 +30,9 @@ pub const EXIT_CONFIG: u8 = 64;
 pub fn run(args: impl IntoIterator<Item = OsString>) -> ExitCode {
     let Cli { run, command } = cli::parse(args);
     let result = match command {
-        Some(Command::License(command)) => license_cli::run(command, &mut std::io::stdout().lock()).map(|()| ExitCode::SUCCESS),
+        Some(Command::License(command)) => {
+            license_cli::run(command, &mut std::io::stdout().lock()).map(|()| ExitCode::SUCCESS)
+        }
         Some(Command::Openapi) => print_openapi(),
         Some(Command::DemoBackend { listen, name }) => demo_backend(listen, name),
         None if run.check_config => return check_config(&run),
@@ -49,13 +51,16 @@ fn print_openapi() -> anyhow::Result<ExitCode> {
 }
 
 fn demo_backend(listen: std::net::SocketAddr, name: String) -> anyhow::Result<ExitCode> {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()?;
     runtime.block_on(demo::backend::run(listen, name))?;
     Ok(ExitCode::SUCCESS)
 }
 
 fn check_config(args: &cli::RunArgs) -> ExitCode {
-    let loaded = Sources::of_process(args.config.as_deref()).and_then(|sources| daemon::with_ports(sources, args).load());
+    let loaded = Sources::of_process(args.config.as_deref())
+        .and_then(|sources| daemon::with_ports(sources, args).load());
     match loaded {
         Ok(settings) => {
             let _ = write!(std::io::stdout(), "{}", settings.report());

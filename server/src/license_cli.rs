@@ -25,9 +25,16 @@ fn with_ending(prefix: &Path, ending: &str) -> PathBuf {
 pub fn run(command: LicenseCommand, out: &mut impl Write) -> anyhow::Result<()> {
     match command {
         LicenseCommand::Keygen { out: prefix } => keygen(&prefix, out),
-        LicenseCommand::Issue { key, tier, days, customer, max_rps } => {
+        LicenseCommand::Issue {
+            key,
+            tier,
+            days,
+            customer,
+            max_rps,
+        } => {
             let text = std::fs::read_to_string(&key).with_context(|| format!("reading {}", key.display()))?;
-            let key = PrivateKey::parse(&text).with_context(|| format!("{} is no private key", key.display()))?;
+            let key =
+                PrivateKey::parse(&text).with_context(|| format!("{} is no private key", key.display()))?;
             writeln!(out, "{}", issue(&key, tier, days, customer, max_rps))?;
             Ok(())
         }
@@ -41,7 +48,17 @@ pub fn issue(key: &PrivateKey, tier: Tier, days: u32, customer: String, max_rps:
     let iat = unix_seconds();
     let exp = iat.saturating_add(u64::from(days) * DAY);
     let id = uuid::Uuid::now_v7().to_string();
-    license::issue(key, &Payload { tier, iat, exp, id, customer, max_rps })
+    license::issue(
+        key,
+        &Payload {
+            tier,
+            iat,
+            exp,
+            id,
+            customer,
+            max_rps,
+        },
+    )
 }
 
 fn keygen(prefix: &Path, out: &mut impl Write) -> anyhow::Result<()> {
@@ -50,14 +67,23 @@ fn keygen(prefix: &Path, out: &mut impl Write) -> anyhow::Result<()> {
     // Never over an existing key: the licences it has signed would die with it.
     let mut options = std::fs::OpenOptions::new();
     options.write(true).create_new(true);
-    let mut public_file = options.open(&public).with_context(|| format!("making {}", public.display()))?;
+    let mut public_file = options
+        .open(&public)
+        .with_context(|| format!("making {}", public.display()))?;
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    let mut private_file = options.open(&private).with_context(|| format!("making {}", private.display()))?;
+    let mut private_file = options
+        .open(&private)
+        .with_context(|| format!("making {}", private.display()))?;
     writeln!(private_file, "{}", key.to_text())?;
     writeln!(public_file, "{}", key.public().to_text())?;
     writeln!(out, "{}  keep it secret: it signs licences", private.display())?;
-    writeln!(out, "{}  goes into license.publicKeys: {}", public.display(), key.public().to_text())?;
+    writeln!(
+        out,
+        "{}  goes into license.publicKeys: {}",
+        public.display(),
+        key.public().to_text()
+    )?;
     Ok(())
 }
 
@@ -66,7 +92,8 @@ fn public_key(text: &str) -> anyhow::Result<PublicKey> {
     if let Ok(key) = PublicKey::parse(text) {
         return Ok(key);
     }
-    let content = std::fs::read_to_string(text).with_context(|| format!("`{text}` is no public key and no file"))?;
+    let content =
+        std::fs::read_to_string(text).with_context(|| format!("`{text}` is no public key and no file"))?;
     PublicKey::parse(&content).with_context(|| format!("the file {text} holds no public key"))
 }
 
@@ -80,7 +107,10 @@ fn show(text: Option<String>, keys: &[String], out: &mut impl Write) -> anyhow::
         writeln!(out, "signature: not checked (give --public-key)")?;
         return Ok(());
     }
-    let keys = keys.iter().map(|k| public_key(k)).collect::<anyhow::Result<Vec<_>>>()?;
+    let keys = keys
+        .iter()
+        .map(|k| public_key(k))
+        .collect::<anyhow::Result<Vec<_>>>()?;
     let status = license::evaluate(Some(&text), &keys, OffsetDateTime::now_utc());
     writeln!(out, "{}", status.message)?;
     Ok(())
@@ -112,7 +142,10 @@ mod tests {
         let licence = said(issue).trim().to_owned();
         let show = |prefix: &Path| {
             let key = with_ending(prefix, ".public").display().to_string();
-            said(LicenseCommand::Show { license: Some(licence.clone()), public_key: vec![key] })
+            said(LicenseCommand::Show {
+                license: Some(licence.clone()),
+                public_key: vec![key],
+            })
         };
         assert!(show(&ours).contains("\"tier\": \"pro\""));
         assert!(show(&theirs).contains("not signed by any key"));

@@ -28,7 +28,10 @@ struct Totals {
 
 impl Default for RateLog {
     fn default() -> Self {
-        Self { points: Mutex::default(), stream: broadcast::channel(16).0 }
+        Self {
+            points: Mutex::default(),
+            stream: broadcast::channel(16).0,
+        }
     }
 }
 
@@ -36,7 +39,12 @@ impl RateLog {
     /// The last points, oldest first.
     #[must_use]
     pub fn points(&self) -> Vec<RatePoint> {
-        self.points.lock().unwrap_or_else(PoisonError::into_inner).iter().copied().collect()
+        self.points
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .iter()
+            .copied()
+            .collect()
     }
 
     /// New points as they come.
@@ -64,7 +72,9 @@ impl RateLog {
         loop {
             timer.tick().await;
             let now = totals(&stats);
-            let at = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |d| d.as_secs());
+            let at = SystemTime::now()
+                .duration_since(UNIX_EPOCH)
+                .map_or(0, |d| d.as_secs());
             self.push(difference(at, before, now));
             before = now;
         }
@@ -92,7 +102,10 @@ fn difference(at: u64, before: Totals, now: Totals) -> RatePoint {
         missing: less(now.missing, before.missing),
         refused: 0,
     };
-    RatePoint { refused: less(point.queries, point.answered + point.no_data + point.missing), ..point }
+    RatePoint {
+        refused: less(point.queries, point.answered + point.no_data + point.missing),
+        ..point
+    }
 }
 
 #[cfg(test)]
@@ -101,17 +114,40 @@ mod tests {
 
     #[test]
     fn a_point_is_the_difference_of_two_looks() {
-        let before = Totals { queries: 100, answered: 80, no_data: 10, missing: 5 };
-        let now = Totals { queries: 120, answered: 90, no_data: 12, missing: 7 };
+        let before = Totals {
+            queries: 100,
+            answered: 80,
+            no_data: 10,
+            missing: 5,
+        };
+        let now = Totals {
+            queries: 120,
+            answered: 90,
+            no_data: 12,
+            missing: 7,
+        };
         let point = difference(7, before, now);
-        assert_eq!(point, RatePoint { at: 7, queries: 20, answered: 10, no_data: 2, missing: 2, refused: 6 });
+        assert_eq!(
+            point,
+            RatePoint {
+                at: 7,
+                queries: 20,
+                answered: 10,
+                no_data: 2,
+                missing: 2,
+                refused: 6
+            }
+        );
     }
 
     #[test]
     fn only_the_last_points_are_kept() {
         let log = RateLog::default();
         for at in 0..400 {
-            log.push(RatePoint { at, ..RatePoint::default() });
+            log.push(RatePoint {
+                at,
+                ..RatePoint::default()
+            });
         }
         let points = log.points();
         assert_eq!(points.len(), KEPT);

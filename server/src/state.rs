@@ -90,7 +90,9 @@ impl Shared {
 /// Unix time, seconds.
 #[must_use]
 pub fn unix_seconds() -> u64 {
-    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |d| d.as_secs())
+    SystemTime::now()
+        .duration_since(UNIX_EPOCH)
+        .map_or(0, |d| d.as_secs())
 }
 
 /// Random bits for one trace.

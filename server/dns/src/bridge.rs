@@ -93,6 +93,9 @@ impl Bridge {
             Err(rejection) => return self.reject(slot, rejection, out),
         };
         slot.question(query.qtype);
+        if !self.stats.limit.admit() {
+            return self.reject(slot, Rejection::Answer(query.error(rcode::REFUSED)), out);
+        }
         // A defect in the code below must cost one query, not a thread.
         let result = catch_unwind(AssertUnwindSafe(|| {
             self.reply(slot, snapshot, now, &query, peer, out)

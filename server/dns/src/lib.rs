@@ -20,6 +20,7 @@ mod bridge;
 mod decide;
 mod encode;
 mod error;
+mod limit;
 mod server;
 mod settings;
 mod stats;
@@ -28,6 +29,7 @@ mod udp;
 mod wire;
 
 pub use error::DnsError;
+pub use limit::QueryLimit;
 pub use server::DnsServer;
 pub use settings::{DnsSettings, TcpLimits};
 pub use stats::{DnsCounts, DnsStats, LATENCY_BOUNDS, QTYPES, RCODES, Transport};

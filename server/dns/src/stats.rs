@@ -3,6 +3,7 @@
 //! A UDP thread counts in a slot of its own, so that no cache line is shared on the way of a query; TCP connections share
 //! one. Slots live as long as the [`DnsStats`], also through a restart of the listeners: counters never go back.
 
+use crate::limit::QueryLimit;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -152,6 +153,8 @@ impl Slot {
 /// All counters of the DNS server. Shared by the server that counts and the exporter that reads.
 #[derive(Debug, Default)]
 pub struct DnsStats {
+    /// The licence's limit of queries a second; none unless it is set.
+    pub limit: QueryLimit,
     slots: Mutex<Vec<Arc<Slot>>>,
     tcp_accepted: Counter,
     tcp_refused: Counter,
@@ -212,6 +215,7 @@ impl DnsStats {
             tcp_refused: load(&self.tcp_refused),
             tcp_open: load(&self.tcp_open),
             private_client_ip: load(&self.private_client_ip),
+            over_limit: self.limit.refused(),
             ..DnsCounts::default()
         };
         let sum = |to: &mut [u64], from: &[Counter]| {
@@ -261,6 +265,8 @@ pub struct DnsCounts {
     pub tcp_refused: u64,
     /// TCP connections open now.
     pub tcp_open: u64,
+    /// Queries refused because the licence allows no more a second.
+    pub over_limit: u64,
     /// Queries from private clients for which geo steering was blind.
     pub private_client_ip: u64,
 }

@@ -10,8 +10,8 @@ use axum::response::{IntoResponse, Response};
 use axum::{Extension, Json};
 use gslb_api_types::model::{ActorKind, TokenId, UserId};
 use gslb_api_types::{
-    ApiError, AuditEntry, ErrorBody, LicenseDraft, LicenseView, ListQuery, LoginRequest, Page, PasswordChange,
-    SessionView, SettingView, TokenCreated, TokenDraft, TokenView, UserDraft, UserView,
+    ApiError, AuditEntry, ErrorBody, LicenseDraft, LicenseView, ListQuery, LoginRequest, Page,
+    PasswordChange, SessionView, SettingView, TokenCreated, TokenDraft, TokenView, UserDraft, UserView,
 };
 use gslb_core::auth::LoginError;
 use gslb_core::store::AuditFilter;
@@ -37,7 +37,12 @@ pub fn router() -> OpenApiRouter<AppState> {
 /// What part of the audit trail a list request wants.
 #[must_use]
 pub fn audit_filter(query: ListQuery) -> AuditFilter {
-    AuditFilter { limit: query.limit, cursor: query.cursor, object_id: None, search: query.search }
+    AuditFilter {
+        limit: query.limit,
+        cursor: query.cursor,
+        object_id: None,
+        search: query.search,
+    }
 }
 
 fn login_error(error: LoginError) -> ApiError {
@@ -60,12 +65,24 @@ pub async fn start_session(
 ) -> Result<SessionView, ApiError> {
     // Without a network there is no address: all such callers share one in the limit of attempts.
     let address = from.unwrap_or(IpAddr::V4(Ipv4Addr::UNSPECIFIED));
-    let actor = state.auth.login(&request.username, &request.password, address).await.map_err(login_error)?;
+    let actor = state
+        .auth
+        .login(&request.username, &request.password, address)
+        .await
+        .map_err(login_error)?;
     let ActorKind::User(user) = actor.kind else {
         return Err(ApiError::new("unauthorized", "only accounts log in"));
     };
-    let stamp = state.auth.password_stamp(user).await.map_err(|e| super::error::api_error(&e))?;
-    let holder = Holder { user, stamp: stamp.unwrap_or_default(), since: unix_seconds() };
+    let stamp = state
+        .auth
+        .password_stamp(user)
+        .await
+        .map_err(|e| super::error::api_error(&e))?;
+    let holder = Holder {
+        user,
+        stamp: stamp.unwrap_or_default(),
+        since: unix_seconds(),
+    };
     let failed = |error: tower_sessions::session::Error| {
         tracing::error!(%error, "the session could not be stored");
         ApiError::new("internal", "something went wrong inside; the log has the details")
@@ -92,7 +109,8 @@ async fn login(
     request: Request,
 ) -> ApiResult<Json<SessionView>> {
     let from = source(request.extensions());
-    let Body(login) = <Body<LoginRequest> as axum::extract::FromRequest<_>>::from_request(request, &state).await?;
+    let Body(login) =
+        <Body<LoginRequest> as axum::extract::FromRequest<_>>::from_request(request, &state).await?;
     Ok(Json(start_session(&state, &session, &login, from).await?))
 }
 
@@ -137,7 +155,10 @@ async fn create_user(
     Caller(actor): Caller,
     Body(draft): Body<UserDraft>,
 ) -> ApiResult<(StatusCode, Json<UserView>)> {
-    Ok((StatusCode::CREATED, Json(state.ops.create_user(&actor, &draft).await?.value)))
+    Ok((
+        StatusCode::CREATED,
+        Json(state.ops.create_user(&actor, &draft).await?.value),
+    ))
 }
 
 /// Deletes a user account. The last system administrator cannot be deleted.
@@ -171,7 +192,10 @@ async fn create_token(
     Caller(actor): Caller,
     Body(draft): Body<TokenDraft>,
 ) -> ApiResult<(StatusCode, Json<TokenCreated>)> {
-    Ok((StatusCode::CREATED, Json(state.ops.create_token(&actor, &draft).await?.value)))
+    Ok((
+        StatusCode::CREATED,
+        Json(state.ops.create_token(&actor, &draft).await?.value),
+    ))
 }
 
 /// Revokes an API token.
@@ -196,7 +220,10 @@ async fn audit(
     headers: HeaderMap,
 ) -> ApiResult<Response> {
     let page = state.ops.list_audit(&actor, &audit_filter(query)).await?;
-    let lines = headers.get(header::ACCEPT).and_then(|v| v.to_str().ok()).is_some_and(|a| a.contains("x-ndjson"));
+    let lines = headers
+        .get(header::ACCEPT)
+        .and_then(|v| v.to_str().ok())
+        .is_some_and(|a| a.contains("x-ndjson"));
     if !lines {
         return Ok(Json(page).into_response());
     }

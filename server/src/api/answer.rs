@@ -38,4 +38,3 @@ pub fn created<T: Serialize>(location: &str, written: Written<T>) -> Response {
     }
     response
 }
-

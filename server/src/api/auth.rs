@@ -42,7 +42,9 @@ pub struct Identity(pub Result<Actor, ApiError>);
 /// Source address of a request, when it came over the network.
 #[must_use]
 pub fn source(extensions: &http::Extensions) -> Option<IpAddr> {
-    extensions.get::<ConnectInfo<SocketAddr>>().map(|ConnectInfo(address)| address.ip().to_canonical())
+    extensions
+        .get::<ConnectInfo<SocketAddr>>()
+        .map(|ConnectInfo(address)| address.ip().to_canonical())
 }
 
 fn unauthorized(message: &str) -> ApiError {
@@ -60,7 +62,10 @@ async fn identify(auth: &Auth, parts: &Parts) -> Result<Actor, ApiError> {
     if parts.headers.contains_key(header::AUTHORIZATION) {
         let token = bearer(&parts.headers)
             .ok_or_else(|| unauthorized("the Authorization header must be `Bearer gslb_…`"))?;
-        let actor = auth.actor_of_token(token, from).await.map_err(|e| api_error(&e))?;
+        let actor = auth
+            .actor_of_token(token, from)
+            .await
+            .map_err(|e| api_error(&e))?;
         return actor.ok_or_else(|| unauthorized("this token is not known, or has expired"));
     }
     let nobody = || unauthorized("log in, or send an API token");
@@ -70,12 +75,18 @@ async fn identify(auth: &Auth, parts: &Parts) -> Result<Actor, ApiError> {
         ApiError::new("internal", "something went wrong inside; the log has the details")
     })?;
     let holder = holder.ok_or_else(nobody)?;
-    let stamp = auth.password_stamp(holder.user).await.map_err(|e| api_error(&e))?;
+    let stamp = auth
+        .password_stamp(holder.user)
+        .await
+        .map_err(|e| api_error(&e))?;
     let over = unix_seconds().saturating_sub(holder.since) > ABSOLUTE_LIMIT;
     if over || stamp.as_deref() != Some(holder.stamp.as_str()) {
         return Err(unauthorized("this session is over; log in again"));
     }
-    let actor = auth.actor_of_user(holder.user, from).await.map_err(|e| api_error(&e))?;
+    let actor = auth
+        .actor_of_user(holder.user, from)
+        .await
+        .map_err(|e| api_error(&e))?;
     actor.ok_or_else(nobody)
 }
 

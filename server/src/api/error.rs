@@ -21,7 +21,10 @@ pub type ApiResult<T> = Result<T, ApiFailure>;
 
 impl From<ApiError> for ApiFailure {
     fn from(error: ApiError) -> Self {
-        Self { error, revision: None }
+        Self {
+            error,
+            revision: None,
+        }
     }
 }
 
@@ -31,7 +34,10 @@ impl From<OpError> for ApiFailure {
             OpError::Stale { current } => Some(*current),
             _ => None,
         };
-        Self { error: api_error(&error), revision }
+        Self {
+            error: api_error(&error),
+            revision,
+        }
     }
 }
 
@@ -41,7 +47,10 @@ pub fn api_error(error: &OpError) -> ApiError {
     let plain = |code: &str| ApiError::new(code, error.to_string());
     match error {
         OpError::Forbidden(_) => plain("forbidden"),
-        OpError::LicenseRequired { tier, .. } => ApiError { tier: Some(*tier), ..plain("license_required") },
+        OpError::LicenseRequired { tier, .. } => ApiError {
+            tier: Some(*tier),
+            ..plain("license_required")
+        },
         OpError::NotFound { .. } => plain("not_found"),
         OpError::Conflict { field, message } if !field.is_empty() => ApiError {
             details: vec![ValidationError::new(field, ErrorCode::Conflict, message)],
@@ -49,9 +58,10 @@ pub fn api_error(error: &OpError) -> ApiError {
         },
         OpError::Conflict { .. } => plain("conflict"),
         OpError::Stale { .. } => plain("stale"),
-        OpError::Invalid(details) => {
-            ApiError { details: details.clone(), ..plain("validation_failed") }
-        }
+        OpError::Invalid(details) => ApiError {
+            details: details.clone(),
+            ..plain("validation_failed")
+        },
         OpError::Unavailable(_) => plain("unavailable"),
         OpError::Internal(source) => {
             tracing::error!(error = %source, "a request failed inside");
@@ -89,7 +99,10 @@ impl IntoResponse for ApiFailure {
         if status == StatusCode::UNAUTHORIZED {
             headers.insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
         }
-        if let Some(value) = self.revision.and_then(|r| HeaderValue::from_str(&format!("\"{r}\"")).ok()) {
+        if let Some(value) = self
+            .revision
+            .and_then(|r| HeaderValue::from_str(&format!("\"{r}\"")).ok())
+        {
             headers.insert(header::ETAG, value);
         }
         response

@@ -45,7 +45,10 @@ async fn events(
         return Err(ApiFailure::from(OpError::Forbidden(Permission::EventsRead)));
     }
     let tenant: TenantId = actor.tenant_id;
-    let last = headers.get("last-event-id").and_then(|v| v.to_str().ok()).and_then(|v| v.trim().parse::<u64>().ok());
+    let last = headers
+        .get("last-event-id")
+        .and_then(|v| v.to_str().ok())
+        .and_then(|v| v.trim().parse::<u64>().ok());
     // Subscribed before the past is read: an event in between is in both, and the ids tell.
     let live = state.events.subscribe();
     let missed = last.map(|id| state.events.since(id, tenant)).unwrap_or_default();

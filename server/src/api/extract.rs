@@ -22,7 +22,11 @@ impl<S: Send + Sync, T: DeserializeOwned> FromRequest<S> for Body<T> {
 
     async fn from_request(request: Request, state: &S) -> Result<Self, Self::Rejection> {
         let bytes = Bytes::from_request(request, state).await.map_err(|rejection| {
-            let code = if rejection.status() == 413 { "too_large" } else { "malformed" };
+            let code = if rejection.status() == 413 {
+                "too_large"
+            } else {
+                "malformed"
+            };
             ApiFailure::from(ApiError::new(code, rejection.body_text()))
         })?;
         parse(&bytes).map(Self)
@@ -44,25 +48,39 @@ pub fn parse<T: DeserializeOwned>(bytes: &[u8]) -> ApiResult<T> {
                 // serde_json appends the position, which means nothing next to the field's path.
                 let text = inner.to_string();
                 let message = text.split(" at line ").next().unwrap_or(&text).to_owned();
-                let field = if path == "." { unknown_field(&message).unwrap_or_default() } else { path };
+                let field = if path == "." {
+                    unknown_field(&message).unwrap_or_default()
+                } else {
+                    path
+                };
                 let detail = ValidationError::new(field, ErrorCode::Invalid, message);
                 ApiFailure::from(ApiError {
                     details: vec![detail.clone()],
                     ..ApiError::new("validation_failed", detail.to_string())
                 })
             }
-            _ => ApiFailure::from(ApiError::new("malformed", format!("the body is no JSON: {inner}"))),
+            _ => ApiFailure::from(ApiError::new(
+                "malformed",
+                format!("the body is no JSON: {inner}"),
+            )),
         }
     })?;
-    reader
-        .end()
-        .map_err(|error| ApiFailure::from(ApiError::new("malformed", format!("text after the JSON value: {error}"))))?;
+    reader.end().map_err(|error| {
+        ApiFailure::from(ApiError::new(
+            "malformed",
+            format!("text after the JSON value: {error}"),
+        ))
+    })?;
     Ok(value)
 }
 
 /// The name in serde's ``unknown field `x`, expected …``.
 fn unknown_field(message: &str) -> Option<String> {
-    message.strip_prefix("unknown field `")?.split('`').next().map(str::to_owned)
+    message
+        .strip_prefix("unknown field `")?
+        .split('`')
+        .next()
+        .map(str::to_owned)
 }
 
 /// An id in the path. A text that is no id names nothing: 404.
@@ -74,7 +92,9 @@ impl<S: Send + Sync, T: FromStr + Send> FromRequestParts<S> for Id<T> {
 
     async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Self::Rejection> {
         let missing = || ApiFailure::from(ApiError::new("not_found", "there is nothing with this id"));
-        let Path(text) = Path::<String>::from_request_parts(parts, state).await.map_err(|_| missing())?;
+        let Path(text) = Path::<String>::from_request_parts(parts, state)
+            .await
+            .map_err(|_| missing())?;
         text.parse().map(Self).map_err(|_| missing())
     }
 }
@@ -99,14 +119,19 @@ impl<S: Send + Sync, T: DeserializeOwned + Send> FromRequestParts<S> for Params<
 /// # Errors
 /// `stale` when it is no entity tag that this server gave: it can match nothing.
 pub fn if_match(headers: &HeaderMap) -> ApiResult<Option<u64>> {
-    let Some(value) = headers.get(header::IF_MATCH) else { return Ok(None) };
+    let Some(value) = headers.get(header::IF_MATCH) else {
+        return Ok(None);
+    };
     let text = value.to_str().unwrap_or_default().trim();
     if text == "*" {
         return Ok(None);
     }
     let tag = text.strip_prefix("W/").unwrap_or(text).trim_matches('"');
     tag.parse().map(Some).map_err(|_| {
-        ApiFailure::from(ApiError::new("stale", format!("`{text}` is no revision of this object; read it again")))
+        ApiFailure::from(ApiError::new(
+            "stale",
+            format!("`{text}` is no revision of this object; read it again"),
+        ))
     })
 }
 
@@ -117,7 +142,9 @@ mod tests {
 
     #[test]
     fn a_wrong_type_names_its_field() {
-        let failure = parse::<MemberDraft>(br#"{"ipAddress":"192.0.2.1","port":"eighty"}"#).map(|_| ()).unwrap_err();
+        let failure = parse::<MemberDraft>(br#"{"ipAddress":"192.0.2.1","port":"eighty"}"#)
+            .map(|_| ())
+            .unwrap_err();
         assert_eq!(failure.error.code, "validation_failed");
         assert_eq!(failure.error.details[0].field, "port");
     }

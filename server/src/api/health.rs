@@ -11,5 +11,9 @@ pub async fn healthz() -> &'static str {
 
 /// DNS answers from a snapshot that is the stored configuration.
 pub async fn ready(State(state): State<AppState>) -> (StatusCode, &'static str) {
-    if state.is_ready() { (StatusCode::OK, "ok\n") } else { (StatusCode::SERVICE_UNAVAILABLE, "not ready\n") }
+    if state.is_ready() {
+        (StatusCode::OK, "ok\n")
+    } else {
+        (StatusCode::SERVICE_UNAVAILABLE, "not ready\n")
+    }
 }

@@ -15,7 +15,9 @@ use utoipa_axum::routes;
 
 /// Routes of this file.
 pub fn router() -> OpenApiRouter<AppState> {
-    OpenApiRouter::new().routes(routes!(list, add, replace_all)).routes(routes!(get, replace, patch, delete))
+    OpenApiRouter::new()
+        .routes(routes!(list, add, replace_all))
+        .routes(routes!(get, replace, patch, delete))
 }
 
 /// Members of a pool in their order.
@@ -42,7 +44,10 @@ async fn add(
     headers: HeaderMap,
     Body(draft): Body<MemberDraft>,
 ) -> ApiResult<Response> {
-    let written = state.ops.create_member(&actor, id, if_match(&headers)?, &draft).await?;
+    let written = state
+        .ops
+        .create_member(&actor, id, if_match(&headers)?, &draft)
+        .await?;
     Ok(created(&format!("/api/v1/members/{}", written.value.id), written))
 }
 
@@ -58,7 +63,10 @@ async fn replace_all(
     headers: HeaderMap,
     Body(drafts): Body<Vec<MemberDraft>>,
 ) -> ApiResult<Response> {
-    let written = state.ops.put_members(&actor, id, if_match(&headers)?, &drafts).await?;
+    let written = state
+        .ops
+        .put_members(&actor, id, if_match(&headers)?, &drafts)
+        .await?;
     // The members alone, as GET gives them; the pool's revision is in the `ETag`.
     Ok(tagged(written.revision, written.value))
 }
@@ -87,7 +95,12 @@ async fn replace(
     headers: HeaderMap,
     Body(draft): Body<MemberDraft>,
 ) -> ApiResult<Response> {
-    Ok(updated(state.ops.replace_member(&actor, id, if_match(&headers)?, &draft).await?))
+    Ok(updated(
+        state
+            .ops
+            .replace_member(&actor, id, if_match(&headers)?, &draft)
+            .await?,
+    ))
 }
 
 /// Changes the fields that are sent (RFC 7396): `{"adminState":"drain"}`.
@@ -102,7 +115,12 @@ async fn patch(
     headers: HeaderMap,
     Body(patch): Body<serde_json::Value>,
 ) -> ApiResult<Response> {
-    Ok(updated(state.ops.patch_member(&actor, id, if_match(&headers)?, &patch).await?))
+    Ok(updated(
+        state
+            .ops
+            .patch_member(&actor, id, if_match(&headers)?, &patch)
+            .await?,
+    ))
 }
 
 /// Removes a member.

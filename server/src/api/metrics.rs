@@ -13,9 +13,14 @@ use gslb_core::OpError;
 
 fn render(state: &AppState) -> Response {
     match state.metrics.render() {
-        Ok(text) => {
-            ([(header::CONTENT_TYPE, "application/openmetrics-text; version=1.0.0; charset=utf-8")], text).into_response()
-        }
+        Ok(text) => (
+            [(
+                header::CONTENT_TYPE,
+                "application/openmetrics-text; version=1.0.0; charset=utf-8",
+            )],
+            text,
+        )
+            .into_response(),
         Err(error) => {
             tracing::error!(%error, "the metrics could not be written");
             StatusCode::INTERNAL_SERVER_ERROR.into_response()
@@ -33,5 +38,10 @@ pub async fn behind_login(State(state): State<AppState>, Caller(actor): Caller) 
 
 /// Routes of the metrics port.
 pub fn router(state: AppState) -> Router {
-    Router::new().route("/metrics", get(|State(state): State<AppState>| async move { render(&state) })).with_state(state)
+    Router::new()
+        .route(
+            "/metrics",
+            get(|State(state): State<AppState>| async move { render(&state) }),
+        )
+        .with_state(state)
 }

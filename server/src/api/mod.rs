@@ -47,9 +47,14 @@ fn parts() -> (Router<AppState>, utoipa::openapi::OpenApi) {
         .merge(services::router())
         .merge(steering::router())
         .merge(zones::router());
-    let (router, mut document) = OpenApiRouter::with_openapi(Document::openapi()).nest("/api/v1", v1).split_for_parts();
+    let (router, mut document) = OpenApiRouter::with_openapi(Document::openapi())
+        .nest("/api/v1", v1)
+        .split_for_parts();
     let bearer = SecurityScheme::Http(HttpBuilder::new().scheme(HttpAuthScheme::Bearer).build());
-    document.components.get_or_insert_default().add_security_scheme("token", bearer);
+    document
+        .components
+        .get_or_insert_default()
+        .add_security_scheme("token", bearer);
     document.security = Some(vec![SecurityRequirement::new("token", Vec::<String>::new())]);
     (router, document)
 }

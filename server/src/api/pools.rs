@@ -47,13 +47,20 @@ async fn create(
     Body(draft): Body<PoolDraft>,
 ) -> ApiResult<Response> {
     let written = state.ops.create_pool(&actor, &draft).await?;
-    Ok(created(&format!("/api/v1/pools/{}", written.value.id), written.map(|pool| PoolView::from(&pool))))
+    Ok(created(
+        &format!("/api/v1/pools/{}", written.value.id),
+        written.map(|pool| PoolView::from(&pool)),
+    ))
 }
 
 /// One pool with its members, with its revision as `ETag`.
 #[utoipa::path(get, path = "/pools/{id}", tag = "pools", operation_id = "getPool", params(("id" = String, Path)),
     responses((status = 200, body = Stored<PoolView>), (status = 404, body = ErrorBody)))]
-async fn get(State(state): State<AppState>, Caller(actor): Caller, Id(id): Id<PoolId>) -> ApiResult<Response> {
+async fn get(
+    State(state): State<AppState>,
+    Caller(actor): Caller,
+    Id(id): Id<PoolId>,
+) -> ApiResult<Response> {
     Ok(read(&views::pool_view(state.ops.get_pool(&actor, id).await?)))
 }
 
@@ -69,7 +76,10 @@ async fn replace(
     headers: HeaderMap,
     Body(draft): Body<PoolDraft>,
 ) -> ApiResult<Response> {
-    let written = state.ops.replace_pool(&actor, id, if_match(&headers)?, &draft).await?;
+    let written = state
+        .ops
+        .replace_pool(&actor, id, if_match(&headers)?, &draft)
+        .await?;
     Ok(updated(written.map(|pool| PoolView::from(&pool))))
 }
 
@@ -85,7 +95,10 @@ async fn patch(
     headers: HeaderMap,
     Body(patch): Body<serde_json::Value>,
 ) -> ApiResult<Response> {
-    let written = state.ops.patch_pool(&actor, id, if_match(&headers)?, &patch).await?;
+    let written = state
+        .ops
+        .patch_pool(&actor, id, if_match(&headers)?, &patch)
+        .await?;
     Ok(updated(written.map(|pool| PoolView::from(&pool))))
 }
 
@@ -109,7 +122,10 @@ async fn delete(
     Params(query): Params<DeletePool>,
     headers: HeaderMap,
 ) -> ApiResult<StatusCode> {
-    state.ops.delete_pool(&actor, id, if_match(&headers)?, query.cascade).await?;
+    state
+        .ops
+        .delete_pool(&actor, id, if_match(&headers)?, query.cascade)
+        .await?;
     Ok(StatusCode::NO_CONTENT)
 }
 
@@ -147,7 +163,9 @@ async fn get_check(
     Caller(actor): Caller,
     Id(id): Id<PoolId>,
 ) -> ApiResult<Json<Option<HealthCheckDraft>>> {
-    Ok(Json(PoolView::from(&state.ops.get_pool(&actor, id).await?.value).health_check))
+    Ok(Json(
+        PoolView::from(&state.ops.get_pool(&actor, id).await?.value).health_check,
+    ))
 }
 
 /// Sets the pool's health check.
@@ -162,7 +180,10 @@ async fn put_check(
     headers: HeaderMap,
     Body(draft): Body<HealthCheckDraft>,
 ) -> ApiResult<Response> {
-    let written = state.ops.put_health_check(&actor, id, if_match(&headers)?, &draft).await?;
+    let written = state
+        .ops
+        .put_health_check(&actor, id, if_match(&headers)?, &draft)
+        .await?;
     Ok(updated(written.map(|check| HealthCheckDraft::from(&check))))
 }
 
@@ -176,6 +197,9 @@ async fn delete_check(
     Id(id): Id<PoolId>,
     headers: HeaderMap,
 ) -> ApiResult<StatusCode> {
-    state.ops.delete_health_check(&actor, id, if_match(&headers)?).await?;
+    state
+        .ops
+        .delete_health_check(&actor, id, if_match(&headers)?)
+        .await?;
     Ok(StatusCode::NO_CONTENT)
 }

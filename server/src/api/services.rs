@@ -16,7 +16,9 @@ use utoipa_axum::routes;
 
 /// Routes of this file.
 pub fn router() -> OpenApiRouter<AppState> {
-    OpenApiRouter::new().routes(routes!(list, create)).routes(routes!(get, replace, patch, delete))
+    OpenApiRouter::new()
+        .routes(routes!(list, create))
+        .routes(routes!(get, replace, patch, delete))
 }
 
 /// Services of the tenant, in pages.
@@ -41,14 +43,21 @@ async fn create(
     Body(draft): Body<ServiceDraft>,
 ) -> ApiResult<Response> {
     let written = state.ops.create_service(&actor, &draft).await?;
-    Ok(created(&format!("/api/v1/services/{}", written.value.id), written))
+    Ok(created(
+        &format!("/api/v1/services/{}", written.value.id),
+        written,
+    ))
 }
 
 /// One service, with its revision as `ETag`.
 #[utoipa::path(get, path = "/services/{id}", tag = "services", operation_id = "getService",
     params(("id" = String, Path)),
     responses((status = 200, body = Stored<ServiceView>), (status = 404, body = ErrorBody)))]
-async fn get(State(state): State<AppState>, Caller(actor): Caller, Id(id): Id<ServiceId>) -> ApiResult<Response> {
+async fn get(
+    State(state): State<AppState>,
+    Caller(actor): Caller,
+    Id(id): Id<ServiceId>,
+) -> ApiResult<Response> {
     Ok(read(&state.ops.get_service(&actor, id).await?))
 }
 
@@ -65,7 +74,12 @@ async fn replace(
     headers: HeaderMap,
     Body(draft): Body<ServiceDraft>,
 ) -> ApiResult<Response> {
-    Ok(updated(state.ops.replace_service(&actor, id, if_match(&headers)?, &draft).await?))
+    Ok(updated(
+        state
+            .ops
+            .replace_service(&actor, id, if_match(&headers)?, &draft)
+            .await?,
+    ))
 }
 
 /// Changes the fields that are sent (RFC 7396: null takes a field back to its default).
@@ -81,7 +95,12 @@ async fn patch(
     headers: HeaderMap,
     Body(patch): Body<serde_json::Value>,
 ) -> ApiResult<Response> {
-    Ok(updated(state.ops.patch_service(&actor, id, if_match(&headers)?, &patch).await?))
+    Ok(updated(
+        state
+            .ops
+            .patch_service(&actor, id, if_match(&headers)?, &patch)
+            .await?,
+    ))
 }
 
 /// Deletes a service: its name is absent from then on.

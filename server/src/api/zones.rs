@@ -10,13 +10,15 @@ use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::Response;
 use gslb_api_types::model::{ZoneDraft, ZoneId};
-use gslb_api_types::{ErrorBody, ListQuery, Page, ZoneView, Stored};
+use gslb_api_types::{ErrorBody, ListQuery, Page, Stored, ZoneView};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 /// Routes of this file.
 pub fn router() -> OpenApiRouter<AppState> {
-    OpenApiRouter::new().routes(routes!(list, create)).routes(routes!(get, replace, patch, delete))
+    OpenApiRouter::new()
+        .routes(routes!(list, create))
+        .routes(routes!(get, replace, patch, delete))
 }
 
 /// Zones of the tenant, in pages.
@@ -48,7 +50,11 @@ async fn create(
 #[utoipa::path(get, path = "/zones/{id}", tag = "zones", operation_id = "getZone",
     params(("id" = String, Path)),
     responses((status = 200, body = Stored<ZoneView>), (status = 404, body = ErrorBody)))]
-async fn get(State(state): State<AppState>, Caller(actor): Caller, Id(id): Id<ZoneId>) -> ApiResult<Response> {
+async fn get(
+    State(state): State<AppState>,
+    Caller(actor): Caller,
+    Id(id): Id<ZoneId>,
+) -> ApiResult<Response> {
     Ok(read(&state.ops.get_zone(&actor, id).await?))
 }
 
@@ -65,7 +71,12 @@ async fn replace(
     headers: HeaderMap,
     Body(draft): Body<ZoneDraft>,
 ) -> ApiResult<Response> {
-    Ok(updated(state.ops.replace_zone(&actor, id, if_match(&headers)?, &draft).await?))
+    Ok(updated(
+        state
+            .ops
+            .replace_zone(&actor, id, if_match(&headers)?, &draft)
+            .await?,
+    ))
 }
 
 /// Changes the fields that are sent (RFC 7396: null takes a field back to its default).
@@ -81,7 +92,12 @@ async fn patch(
     headers: HeaderMap,
     Body(patch): Body<serde_json::Value>,
 ) -> ApiResult<Response> {
-    Ok(updated(state.ops.patch_zone(&actor, id, if_match(&headers)?, &patch).await?))
+    Ok(updated(
+        state
+            .ops
+            .patch_zone(&actor, id, if_match(&headers)?, &patch)
+            .await?,
+    ))
 }
 
 /// Deletes a zone. Services in it stay, and are answered with a SOA of their own.

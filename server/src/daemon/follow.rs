@@ -2,10 +2,13 @@
 
 use super::metrics::ProbeSource;
 use crate::views::health_state;
+use arc_swap::ArcSwap;
 use gslb_api_types::{EventKind, HealthState};
 use gslb_core::events::EventBus;
+use gslb_core::license::LicenseStatus;
 use gslb_core::reconciler::Reconciler;
 use gslb_core::store::{Store, StoreError};
+use gslb_dns::DnsStats;
 use gslb_engine::model::MemberId;
 use gslb_engine::snapshot::{Snapshot, SnapshotCell};
 use gslb_probe::{HealthEvent, Prober, Target};
@@ -41,17 +44,20 @@ pub async fn last_known(store: &Store, snapshot: &Snapshot) -> Result<HashMap<Me
 fn targets(snapshot: &Snapshot, known: &HashMap<MemberId, bool>) -> Vec<Target> {
     let of_pool = |pool| {
         let pool: &gslb_engine::snapshot::CompiledPool = pool;
-        pool.members.iter().filter(|m| m.stored.enabled).filter_map(move |member| {
-            let ip = member.stored.endpoint.ip()?;
-            Some(Target {
-                member_id: member.stored.id,
-                pool_id: pool.id,
-                address: SocketAddr::new(ip, member.stored.port),
-                check: pool.health_check.clone(),
-                slot: Arc::clone(&member.slot),
-                last_known: known.get(&member.stored.id).copied(),
+        pool.members
+            .iter()
+            .filter(|m| m.stored.enabled)
+            .filter_map(move |member| {
+                let ip = member.stored.endpoint.ip()?;
+                Some(Target {
+                    member_id: member.stored.id,
+                    pool_id: pool.id,
+                    address: SocketAddr::new(ip, member.stored.port),
+                    check: pool.health_check.clone(),
+                    slot: Arc::clone(&member.slot),
+                    last_known: known.get(&member.stored.id).copied(),
+                })
             })
-        })
     };
     snapshot.pools().flat_map(of_pool).collect()
 }
@@ -79,6 +85,24 @@ pub async fn snapshots(
     }
 }
 
+/// Holds DNS to the licence's queries a second, until `stop`.
+pub async fn license(
+    reconciler: Reconciler,
+    license: Arc<ArcSwap<LicenseStatus>>,
+    stats: Arc<DnsStats>,
+    stop: CancellationToken,
+) {
+    let mut status = reconciler.watch();
+    loop {
+        status.borrow_and_update();
+        stats.limit.set(license.load().max_rps());
+        tokio::select! {
+            changed = status.changed() => if changed.is_err() { return },
+            () = stop.cancelled() => return,
+        }
+    }
+}
+
 /// Publishes and logs each transition, until the probes are gone.
 pub async fn transitions(
     mut events: UnboundedReceiver<HealthEvent>,
@@ -91,7 +115,9 @@ pub async fn transitions(
         let (tenant_id, pool) = {
             let snapshot = cell.load();
             // A pool deleted between the probe and now has nobody left to tell.
-            let Some(pool) = snapshot.pool(event.pool_id) else { continue };
+            let Some(pool) = snapshot.pool(event.pool_id) else {
+                continue;
+            };
             (pool.tenant_id, pool.name.clone())
         };
         // A member's first good probe is no news: it counted as healthy before.

@@ -39,7 +39,11 @@ impl Tls {
                 let config = RustlsConfig::from_pem_file(cert, key)
                     .await
                     .with_context(|| files("reading", cert, key))?;
-                Ok(Some(Self { cert: cert.clone(), key: key.clone(), config }))
+                Ok(Some(Self {
+                    cert: cert.clone(),
+                    key: key.clone(),
+                    config,
+                }))
             }
             _ => bail!("api.tlsCert and api.tlsKey go together: one is set, the other is not"),
         }
@@ -66,7 +70,8 @@ fn files(doing: &str, cert: &Path, key: &Path) -> String {
 /// Names the address that cannot be had.
 pub fn bind(what: &str, ip: IpAddr, port: u16) -> anyhow::Result<TcpListener> {
     let address = SocketAddr::new(ip, port);
-    let listener = TcpListener::bind(address).with_context(|| format!("listening on {address} for {what}"))?;
+    let listener =
+        TcpListener::bind(address).with_context(|| format!("listening on {address} for {what}"))?;
     listener.set_nonblocking(true)?;
     Ok(listener)
 }
@@ -120,7 +125,8 @@ impl HttpServers {
         let service = app.into_make_service_with_connect_info::<SocketAddr>();
         let task = match tls {
             Some(tls) => {
-                let server = axum_server::from_tcp_rustls(listener, tls.config.clone())?.handle(handle.clone());
+                let server =
+                    axum_server::from_tcp_rustls(listener, tls.config.clone())?.handle(handle.clone());
                 tokio::spawn(async move { ended(server.serve(service).await) })
             }
             None => {

@@ -10,7 +10,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 #[derive(Debug)]
 pub struct DnsSource(pub Arc<DnsStats>);
 
-#[expect(clippy::cast_precision_loss, reason = "sums of nanoseconds lose nothing that a graph could show")]
+#[expect(
+    clippy::cast_precision_loss,
+    reason = "sums of nanoseconds lose nothing that a graph could show"
+)]
 fn seconds(ns: u64) -> f64 {
     ns as f64 / 1e9
 }
@@ -20,7 +23,11 @@ impl Source for DnsSource {
         let counts = self.0.snapshot();
         for (transport, row) in Transport::ALL.iter().zip(counts.responses) {
             for (rcode, value) in RCODES.iter().zip(row) {
-                out.push(Sample::count("gslbd_dns_responses_total", &[transport.as_str(), rcode], value));
+                out.push(Sample::count(
+                    "gslbd_dns_responses_total",
+                    &[transport.as_str(), rcode],
+                    value,
+                ));
             }
         }
         for (qtype, value) in QTYPES.iter().zip(counts.qtypes) {
@@ -42,6 +49,7 @@ impl Source for DnsSource {
             ("gslbd_dns_panics_total", counts.panics),
             ("gslbd_dns_send_errors_total", counts.send_errors),
             ("gslbd_dns_private_client_ip_total", counts.private_client_ip),
+            ("gslbd_dns_over_limit_total", counts.over_limit),
             ("gslbd_dns_tcp_accepted_total", counts.tcp_accepted),
             ("gslbd_dns_tcp_refused_total", counts.tcp_refused),
         ] {
@@ -53,7 +61,9 @@ impl Source for DnsSource {
 }
 
 /// Upper bounds of the detection histogram, milliseconds; one more bucket takes the rest.
-const DETECTION_BOUNDS: [u64; 10] = [100, 250, 500, 1_000, 2_500, 5_000, 10_000, 30_000, 60_000, 300_000];
+const DETECTION_BOUNDS: [u64; 10] = [
+    100, 250, 500, 1_000, 2_500, 5_000, 10_000, 30_000, 60_000, 300_000,
+];
 
 /// How long it took to see that a member's health had changed.
 #[derive(Debug, Default)]
@@ -72,7 +82,10 @@ impl Detection {
     }
 
     fn sample(&self, direction: &str) -> Sample {
-        let bounds = DETECTION_BOUNDS.iter().map(|ms| seconds(ms * 1_000_000)).chain([f64::MAX]);
+        let bounds = DETECTION_BOUNDS
+            .iter()
+            .map(|ms| seconds(ms * 1_000_000))
+            .chain([f64::MAX]);
         let counts = self.buckets.iter().map(|b| b.load(Ordering::Relaxed));
         Sample {
             name: "gslbd_health_failover_detection_seconds",

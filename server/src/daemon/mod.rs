@@ -33,6 +33,9 @@ use tokio_util::task::TaskTracker;
 /// Queries that have arrived have this long to be answered at the stop.
 const DNS_GRACE: Duration = Duration::from_secs(2);
 
+/// Descriptors wanted: probes on their way (4096) and connections, with room. The hard limit may give fewer.
+const NOFILE: u64 = 65_536;
+
 /// A running daemon. Stop it with [`stop`](Self::stop).
 pub struct Daemon {
     core: Core,
@@ -59,18 +62,28 @@ impl Daemon {
         }
         // Two crates bring rustls; both take the process's provider. A second installation is no harm.
         let _ = rustls::crypto::ring::default_provider().install_default();
+        // Every probe on its way and every connection is a descriptor, and the usual limit is a thousand.
+        if let Err(error) = rlimit::increase_nofile_limit(NOFILE) {
+            tracing::warn!(%error, "the limit of open files could not be raised");
+        }
         let tls = Tls::load(&settings).await?;
         http::check_plaintext(&settings, tls.is_some())?;
         let api_listener = http::bind("the API", settings.api.listen_addr, settings.api.port.0)?;
         let metrics_listener = http::bind("metrics", settings.metrics.listen_addr, settings.metrics.port.0)?;
         let (api_addr, metrics_addr) = (api_listener.local_addr()?, metrics_listener.local_addr()?);
 
-        let core = Core::start(settings.clone(), Clock::system()).await.context("starting")?;
+        let core = Core::start(settings.clone(), Clock::system())
+            .await
+            .context("starting")?;
         let (tasks, stop) = (TaskTracker::new(), CancellationToken::new());
         let watched = Arc::new(metrics::ProbeSource::default());
         let (prober, known) = Self::start_probes(&core, &settings, &tasks, &watched).await?;
         let stats = Arc::new(DnsStats::new());
-        let dns = DnsServer::start(dns_settings(&settings), Arc::clone(&core.snapshot), Arc::clone(&stats))?;
+        let dns = DnsServer::start(
+            dns_settings(&settings),
+            Arc::clone(&core.snapshot),
+            Arc::clone(&stats),
+        )?;
         let rate = Arc::new(RateLog::default());
 
         let state = AppState(Arc::new(Shared {
@@ -92,11 +105,34 @@ impl Daemon {
         let mut servers = HttpServers::default();
         servers.serve(api_listener, tls.as_ref(), http::application(&state))?;
         servers.serve(metrics_listener, None, api::metrics_router(state))?;
+        tasks.spawn(follow::license(
+            core.reconciler.clone(),
+            Arc::clone(&core.license),
+            Arc::clone(&stats),
+            stop.clone(),
+        ));
         tasks.spawn(stop.clone().run_until_cancelled_owned(rate.run(stats)));
         let (reconciler, cell) = (core.reconciler.clone(), Arc::clone(&core.snapshot));
-        tasks.spawn(follow::snapshots(reconciler, cell, Arc::clone(&prober), known, stop.clone()));
+        tasks.spawn(follow::snapshots(
+            reconciler,
+            cell,
+            Arc::clone(&prober),
+            known,
+            stop.clone(),
+        ));
 
-        let daemon = Self { core, dns, prober, http: servers, tls, level, tasks, stop, api_addr, metrics_addr };
+        let daemon = Self {
+            core,
+            dns,
+            prober,
+            http: servers,
+            tls,
+            level,
+            tasks,
+            stop,
+            api_addr,
+            metrics_addr,
+        };
         tracing::info!(dns = %daemon.dns_addr(), api = %api_addr, metrics = %metrics_addr, "answering");
         Ok(daemon)
     }
@@ -109,8 +145,15 @@ impl Daemon {
     ) -> anyhow::Result<(Arc<Prober>, HashMap<MemberId, bool>)> {
         let known = follow::last_known(&core.store, &core.snapshot.load_full()).await?;
         let (transitions, arrived) = mpsc::unbounded_channel();
-        let probing = ProberSettings { rtt_threshold: rtt_threshold(settings), ..ProberSettings::default() };
-        let prober = Arc::new(Prober::start(probing, Arc::new(SystemClock::default()), transitions));
+        let probing = ProberSettings {
+            rtt_threshold: rtt_threshold(settings),
+            ..ProberSettings::default()
+        };
+        let prober = Arc::new(Prober::start(
+            probing,
+            Arc::new(SystemClock::default()),
+            transitions,
+        ));
         watched.set(prober.stats());
         let (cell, bus) = (Arc::clone(&core.snapshot), core.events.clone());
         tasks.spawn(follow::transitions(arrived, cell, bus, Arc::clone(watched)));
@@ -121,7 +164,11 @@ impl Daemon {
     #[must_use]
     pub fn dns_addr(&self) -> SocketAddr {
         // One address is configured, and `start` has bound it.
-        self.dns.local_addrs().first().copied().unwrap_or_else(|| SocketAddr::from(([0, 0, 0, 0], 0)))
+        self.dns
+            .local_addrs()
+            .first()
+            .copied()
+            .unwrap_or_else(|| SocketAddr::from(([0, 0, 0, 0], 0)))
     }
 
     /// Where API and console listen.
@@ -221,7 +268,10 @@ fn sources_of(args: &RunArgs, demo: Option<&Demo>) -> anyhow::Result<Sources> {
 /// # Errors
 /// It cannot start.
 pub fn run(args: RunArgs) -> anyhow::Result<ExitCode> {
-    let demo = args.demo.then(|| Demo::prepare(args.data.as_deref())).transpose()?;
+    let demo = args
+        .demo
+        .then(|| Demo::prepare(args.data.as_deref()))
+        .transpose()?;
     let settings = match sources_of(&args, demo.as_ref()).and_then(|s| Ok(s.load()?)) {
         Ok(settings) => settings,
         Err(error) if error.is::<ConfigError>() => {
@@ -284,8 +334,14 @@ fn announce(daemon: &Daemon, demo: Option<&Demo>) {
     let _ = match demo {
         Some(demo) => {
             let configured = daemon.core.settings.load().admin.password.clone();
-            let password = first.and_then(|f| f.password.clone().or(configured.map(|s| s.expose().to_owned())));
-            let text = demo.greeting(&daemon.console(), daemon.dns_addr(), daemon.metrics_addr(), password.as_deref());
+            let password =
+                first.and_then(|f| f.password.clone().or(configured.map(|s| s.expose().to_owned())));
+            let text = demo.greeting(
+                &daemon.console(),
+                daemon.dns_addr(),
+                daemon.metrics_addr(),
+                password.as_deref(),
+            );
             writeln!(out, "{text}")
         }
         None => match first.and_then(|f| Some((&f.name, f.password.as_ref()?))) {

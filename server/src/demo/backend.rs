@@ -32,7 +32,15 @@ async fn health(State(backend): State<Arc<Backend>>) -> (StatusCode, &'static st
 
 async fn set_health(backend: Arc<Backend>, healthy: bool) -> String {
     backend.healthy.store(healthy, Ordering::Relaxed);
-    format!("{} {}\n", backend.name, if healthy { "is healthy again" } else { "fails its health check now" })
+    format!(
+        "{} {}\n",
+        backend.name,
+        if healthy {
+            "is healthy again"
+        } else {
+            "fails its health check now"
+        }
+    )
 }
 
 /// Serves until standard input ends.
@@ -41,12 +49,24 @@ async fn set_health(backend: Arc<Backend>, healthy: bool) -> String {
 /// The address cannot be bound.
 pub async fn run(listen: SocketAddr, name: String) -> anyhow::Result<()> {
     let listener = TcpListener::bind(listen).await?;
-    let backend = Arc::new(Backend { name, healthy: AtomicBool::new(true) });
+    let backend = Arc::new(Backend {
+        name,
+        healthy: AtomicBool::new(true),
+    });
     let app = Router::new()
-        .route("/", get(|State(b): State<Arc<Backend>>| async move { format!("Hello from {}\n", b.name) }))
+        .route(
+            "/",
+            get(|State(b): State<Arc<Backend>>| async move { format!("Hello from {}\n", b.name) }),
+        )
         .route(HEALTH_PATH, get(health))
-        .route("/fail", post(|State(b): State<Arc<Backend>>| set_health(b, false)))
-        .route("/recover", post(|State(b): State<Arc<Backend>>| set_health(b, true)))
+        .route(
+            "/fail",
+            post(|State(b): State<Arc<Backend>>| set_health(b, false)),
+        )
+        .route(
+            "/recover",
+            post(|State(b): State<Arc<Backend>>| set_health(b, true)),
+        )
         .with_state(backend);
     let (gone, orphaned) = tokio::sync::oneshot::channel();
     std::thread::spawn(move || {

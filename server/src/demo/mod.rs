@@ -131,7 +131,13 @@ impl Demo {
 
     /// What to try, for the terminal. `password` is known at the first start of a folder only.
     #[must_use]
-    pub fn greeting(&self, console: &str, dns: SocketAddr, metrics: SocketAddr, password: Option<&str>) -> String {
+    pub fn greeting(
+        &self,
+        console: &str,
+        dns: SocketAddr,
+        metrics: SocketAddr,
+        password: Option<&str>,
+    ) -> String {
         let login = match password {
             Some(password) => format!("admin / {password}"),
             None => "admin / (the password of the first start)".to_owned(),

@@ -10,7 +10,9 @@ use std::path::Path;
 const ATTEMPTS: usize = 50;
 
 fn is_free(address: SocketAddr) -> io::Result<()> {
-    TcpListener::bind(address).and_then(|_| UdpSocket::bind(address)).map(|_| ())
+    TcpListener::bind(address)
+        .and_then(|_| UdpSocket::bind(address))
+        .map(|_| ())
 }
 
 /// `port` if nothing has it on `ip`, else 0, which takes a free one; says so.
@@ -34,7 +36,10 @@ pub fn or_free(what: &str, ip: IpAddr, port: u16) -> u16 {
 /// No port can be found, or the file not be written.
 pub fn for_backends(file: &Path) -> anyhow::Result<u16> {
     if let Ok(text) = std::fs::read_to_string(file) {
-        return text.trim().parse().with_context(|| format!("{} holds no port", file.display()));
+        return text
+            .trim()
+            .parse()
+            .with_context(|| format!("{} holds no port", file.display()));
     }
     let (_, first) = scene::backends().next().context("the demo has no responders")?;
     for _ in 0..ATTEMPTS {
@@ -43,7 +48,8 @@ pub fn for_backends(file: &Path) -> anyhow::Result<u16> {
         drop(probe);
         let free = |(_, ip): (String, IpAddr)| TcpListener::bind(SocketAddr::new(ip, port)).is_ok();
         if scene::backends().all(free) {
-            std::fs::write(file, format!("{port}\n")).with_context(|| format!("writing {}", file.display()))?;
+            std::fs::write(file, format!("{port}\n"))
+                .with_context(|| format!("writing {}", file.display()))?;
             return Ok(port);
         }
     }

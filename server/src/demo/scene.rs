@@ -20,9 +20,27 @@ pub struct Site {
 
 /// The sites.
 pub const SITES: [Site; 3] = [
-    Site { region: "US", zone: "us-east", asn: 64_496, octet: 10, priority: 1 },
-    Site { region: "DE", zone: "eu-central", asn: 64_500, octet: 20, priority: 2 },
-    Site { region: "JP", zone: "ap-northeast", asn: 64_511, octet: 30, priority: 3 },
+    Site {
+        region: "US",
+        zone: "us-east",
+        asn: 64_496,
+        octet: 10,
+        priority: 1,
+    },
+    Site {
+        region: "DE",
+        zone: "eu-central",
+        asn: 64_500,
+        octet: 20,
+        priority: 2,
+    },
+    Site {
+        region: "JP",
+        zone: "ap-northeast",
+        asn: 64_511,
+        octet: 30,
+        priority: 3,
+    },
 ];
 
 /// Members a site has.
@@ -62,15 +80,22 @@ pub fn address(site: &Site, index: u8) -> IpAddr {
 /// Every responder: name and address.
 pub fn backends() -> impl Iterator<Item = (String, IpAddr)> {
     SITES.iter().flat_map(|site| {
-        (0..MEMBERS_PER_SITE)
-            .map(move |i| (format!("{}-{}", site.region.to_ascii_lowercase(), i + 1), address(site, i)))
+        (0..MEMBERS_PER_SITE).map(move |i| {
+            (
+                format!("{}-{}", site.region.to_ascii_lowercase(), i + 1),
+                address(site, i),
+            )
+        })
     })
 }
 
 /// The zone.
 #[must_use]
 pub fn zone() -> ZoneDraft {
-    ZoneDraft { name: Some(ZONE.to_owned()), ..ZoneDraft::default() }
+    ZoneDraft {
+        name: Some(ZONE.to_owned()),
+        ..ZoneDraft::default()
+    }
 }
 
 /// The pools. All responders listen on `port`; `health_path` is where they tell how they are.
@@ -93,8 +118,14 @@ pub fn pools(port: u16, health_path: &str) -> Vec<PoolDraft> {
         timeout_ms: Some(500),
         ..HealthCheckDraft::default()
     };
-    let tcp = HealthCheckDraft { kind: Some("tcp".to_owned()), path: None, ..http.clone() };
-    let all = SITES.iter().flat_map(|site| (0..MEMBERS_PER_SITE).map(move |i| (site, i)));
+    let tcp = HealthCheckDraft {
+        kind: Some("tcp".to_owned()),
+        path: None,
+        ..http.clone()
+    };
+    let all = SITES
+        .iter()
+        .flat_map(|site| (0..MEMBERS_PER_SITE).map(move |i| (site, i)));
     vec![
         PoolDraft {
             name: Some("web".to_owned()),
@@ -116,7 +147,12 @@ const SERVICES: [(&str, &str, &str, &[&str]); 9] = [
     ("www", "www", "web", &["geo-ip", "weighted-round-robin"]),
     ("isp-aware", "isp", "web", &["geo-ip", "asn", "failover"]),
     ("mapped", "map", "web", &["map-file", "latency"]),
-    ("sticky", "sticky", "web", &["geo-ip", "sticky", "weighted-round-robin"]),
+    (
+        "sticky",
+        "sticky",
+        "web",
+        &["geo-ip", "sticky", "weighted-round-robin"],
+    ),
     ("green", "green", "web", &["signal-weight"]),
     ("api", "api", "api", &["round-robin"]),
     ("standby", "standby", "api", &["failover"]),
@@ -153,16 +189,28 @@ mod tests {
 
     #[test]
     fn every_filter_is_used_and_everything_is_valid() {
-        let used: String = SERVICES.iter().flat_map(|s| s.3.iter().copied()).collect::<Vec<_>>().join(" ");
+        let used: String = SERVICES
+            .iter()
+            .flat_map(|s| s.3.iter().copied())
+            .collect::<Vec<_>>()
+            .join(" ");
         for info in FILTERS {
-            assert!(used.contains(info.name.as_str()), "{} is in no service of the demo", info.name);
+            assert!(
+                used.contains(info.name.as_str()),
+                "{} is in no service of the demo",
+                info.name
+            );
         }
         let id = TenantId::DEFAULT.0;
         for pool in pools(8081, "/health") {
             let mut next = 10_u128;
             let new_id = || {
                 next += 1;
-                MemberId(format!("00000000-0000-0000-0000-0000000000{next:02}").parse().unwrap_or(id))
+                MemberId(
+                    format!("00000000-0000-0000-0000-0000000000{next:02}")
+                        .parse()
+                        .unwrap_or(id),
+                )
             };
             assert_eq!(pool.validate(PoolId(id), TenantId::DEFAULT, new_id).err(), None);
         }

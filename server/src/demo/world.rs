@@ -12,11 +12,19 @@ pub const CONFIG: &str = "config.yaml";
 fn config(folder: &Path) -> Result<String, std::fmt::Error> {
     let path = |name: &str| folder.join(name).display().to_string();
     let mut text = String::new();
-    writeln!(text, "# Configuration of the demo, as a real one would be written.")?;
+    writeln!(
+        text,
+        "# Configuration of the demo, as a real one would be written."
+    )?;
     writeln!(text, "database:\n  path: {:?}", path("gslbd.db"))?;
     writeln!(text, "node:\n  id: demo")?;
     writeln!(text, "loadBalancer:\n  algorithm: round-robin\n  latency:")?;
-    writeln!(text, "    geoipDBPath: {:?}\n    asnDBPath: {:?}", path("country.mmdb"), path("asn.mmdb"))?;
+    writeln!(
+        text,
+        "    geoipDBPath: {:?}\n    asnDBPath: {:?}",
+        path("country.mmdb"),
+        path("asn.mmdb")
+    )?;
     writeln!(text, "routing:\n  mapFile: {:?}", path("map.txt"))?;
     writeln!(text, "signals:\n  weight: 0.5\n  static:      # gCO2/kWh")?;
     for (zone, value) in scene::SIGNALS {
@@ -39,13 +47,21 @@ pub fn write(folder: &Path) -> anyhow::Result<()> {
     };
     put(CONFIG, config(folder)?.as_bytes())?;
     put("map.txt", scene::MAP_FILE.as_bytes())?;
-    let networks = scene::NETWORKS.iter().map(|(network, country, number, organisation)| {
-        let network = network.parse().with_context(|| format!("the network {network}"))?;
-        anyhow::Ok((network, *country, *number, *organisation))
-    });
+    let networks = scene::NETWORKS
+        .iter()
+        .map(|(network, country, number, organisation)| {
+            let network = network
+                .parse()
+                .with_context(|| format!("the network {network}"))?;
+            anyhow::Ok((network, *country, *number, *organisation))
+        });
     let networks = networks.collect::<anyhow::Result<Vec<_>>>()?;
-    let countries = networks.iter().map(|(network, country, ..)| Row::country(*network, country));
+    let countries = networks
+        .iter()
+        .map(|(network, country, ..)| Row::country(*network, country));
     put("country.mmdb", &Database::country(countries).to_bytes())?;
-    let systems = networks.iter().map(|(network, _, number, organisation)| Row::asn(*network, *number, organisation));
+    let systems = networks
+        .iter()
+        .map(|(network, _, number, organisation)| Row::asn(*network, *number, organisation));
     put("asn.mmdb", &Database::asn(systems).to_bytes())
 }

@@ -17,7 +17,16 @@ pub async fn dashboard(state: &AppState, actor: &Actor) -> Result<Dashboard, OpE
         return Err(OpError::Forbidden(Permission::ServicesRead));
     }
     let events = state.ops.history(actor, None, EVENTS).await?;
-    let zones = state.ops.list_zones(actor, &ListQuery { limit: Some(1), ..ListQuery::default() }).await?;
+    let zones = state
+        .ops
+        .list_zones(
+            actor,
+            &ListQuery {
+                limit: Some(1),
+                ..ListQuery::default()
+            },
+        )
+        .await?;
     let snapshot = state.snapshot.load();
     let mine = actor.tenant_id;
     let mut view = Dashboard {
@@ -51,7 +60,8 @@ pub async fn dashboard(state: &AppState, actor: &Actor) -> Result<Dashboard, OpE
             });
         }
     }
-    view.down.sort_by(|a, b| (&a.pool, &a.address).cmp(&(&b.pool, &b.address)));
+    view.down
+        .sort_by(|a, b| (&a.pool, &a.address).cmp(&(&b.pool, &b.address)));
     Ok(view)
 }
 

@@ -16,7 +16,11 @@ pub fn millis(ns: u64) -> f64 {
 /// The API's view of a stored pool.
 #[must_use]
 pub fn pool_view(stored: Stored<Pool>) -> Stored<PoolView> {
-    Stored { value: PoolView::from(&stored.value), revision: stored.revision, warnings: stored.warnings }
+    Stored {
+        value: PoolView::from(&stored.value),
+        revision: stored.revision,
+        warnings: stored.warnings,
+    }
 }
 
 /// The API's word for a probe's state.
@@ -38,13 +42,26 @@ fn member_status(state: &AppState, member: &CompiledMember) -> MemberStatus {
         score: member.score(),
         rtt_ms: member.slot.rtt_ns().map(millis),
         global_rtt_ms: None,
-        state: probed.as_ref().map_or(HealthState::Unknown, |p| health_state(p.state)),
-        since: probed.as_ref().filter(|p| p.state != gslb_probe::HealthState::Unknown).map(|p| p.since_ms),
+        state: probed
+            .as_ref()
+            .map_or(HealthState::Unknown, |p| health_state(p.state)),
+        since: probed
+            .as_ref()
+            .filter(|p| p.state != gslb_probe::HealthState::Unknown)
+            .map(|p| p.since_ms),
         last_error: probed.as_ref().and_then(|p| p.last_error.clone()),
         admin_state,
         answers: member.slot.answers(),
         recent: probed
-            .map(|p| p.recent.iter().map(|r| ProbePoint { at: r.at_ms, rtt_ms: r.rtt_ns.map(millis) }).collect())
+            .map(|p| {
+                p.recent
+                    .iter()
+                    .map(|r| ProbePoint {
+                        at: r.at_ms,
+                        rtt_ms: r.rtt_ns.map(millis),
+                    })
+                    .collect()
+            })
             .unwrap_or_default(),
     }
 }
@@ -53,7 +70,9 @@ fn member_status(state: &AppState, member: &CompiledMember) -> MemberStatus {
 #[must_use]
 pub fn pool_status(state: &AppState, pool: &Pool) -> PoolStatus {
     let snapshot = state.snapshot.load();
-    let Some(compiled) = snapshot.pool(pool.id) else { return PoolStatus::new() };
+    let Some(compiled) = snapshot.pool(pool.id) else {
+        return PoolStatus::new();
+    };
     compiled
         .members
         .iter()

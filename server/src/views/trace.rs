@@ -17,9 +17,16 @@ struct Way {
 }
 
 fn address(field: &str, text: &str) -> Result<IpAddr, ValidationError> {
-    text.trim().parse::<IpAddr>().map(|ip| ip.to_canonical()).map_err(|_| {
-        ValidationError::new(field, ErrorCode::Invalid, format!("`{text}` is no IPv4 or IPv6 address"))
-    })
+    text.trim()
+        .parse::<IpAddr>()
+        .map(|ip| ip.to_canonical())
+        .map_err(|_| {
+            ValidationError::new(
+                field,
+                ErrorCode::Invalid,
+                format!("`{text}` is no IPv4 or IPv6 address"),
+            )
+        })
 }
 
 /// Zero past the first `bits` bits.
@@ -40,14 +47,23 @@ fn truncated(ip: IpAddr, bits: u8) -> IpAddr {
 /// cut to /24 or /56 as resolvers do.
 fn way(request: &TraceRequest) -> Result<Way, Vec<ValidationError>> {
     let mut errors = Vec::new();
-    let resolver = match request.resolver.as_deref().map(str::trim).filter(|t| !t.is_empty()) {
+    let resolver = match request
+        .resolver
+        .as_deref()
+        .map(str::trim)
+        .filter(|t| !t.is_empty())
+    {
         Some(text) => address("resolver", text).map_err(|e| errors.push(e)).ok(),
         None => None,
     };
     let text = request.client.as_deref().map(str::trim).unwrap_or_default();
     let (ip, bits) = match text.split_once('/') {
         _ if text.is_empty() => {
-            errors.push(ValidationError::new("client", ErrorCode::Required, "must be an address or a network"));
+            errors.push(ValidationError::new(
+                "client",
+                ErrorCode::Required,
+                "must be an address or a network",
+            ));
             (None, None)
         }
         Some((ip, length)) => {
@@ -62,12 +78,20 @@ fn way(request: &TraceRequest) -> Result<Way, Vec<ValidationError>> {
         }
         None => (address("client", text).map_err(|e| errors.push(e)).ok(), None),
     };
-    let Some(ip) = ip.filter(|_| errors.is_empty()) else { return Err(errors) };
+    let Some(ip) = ip.filter(|_| errors.is_empty()) else {
+        return Err(errors);
+    };
     let usual = if ip.is_ipv4() { 24 } else { 56 };
     let bits = bits.or(resolver.map(|_| usual));
-    let subnet = bits.map(|source| ClientSubnet { address: truncated(ip, source), source });
+    let subnet = bits.map(|source| ClientSubnet {
+        address: truncated(ip, source),
+        source,
+    });
     // Without a named resolver, a query with ECS comes from somewhere inside the network it speaks for.
-    Ok(Way { source: resolver.unwrap_or(ip), subnet })
+    Ok(Way {
+        source: resolver.unwrap_or(ip),
+        subnet,
+    })
 }
 
 /// The routing to try, if the request names one.
@@ -103,13 +127,19 @@ pub fn trace(state: &AppState, actor: &Actor, request: &TraceRequest) -> Result<
     let (Some(domain), Some(way), Some(routing), true) = (domain, way, routing, errors.is_empty()) else {
         return Err(OpError::Invalid(errors));
     };
-    state.ops.gate_texts(actor, request.chain.as_deref().unwrap_or_default(), request.algorithm.as_deref())?;
+    state.ops.gate_texts(
+        actor,
+        request.chain.as_deref().unwrap_or_default(),
+        request.algorithm.as_deref(),
+    )?;
     let snapshot = state.snapshot.load_full();
     let qname = domain.to_wire();
     let service = match snapshot.find(&qname) {
         Found::Service { service, .. } if service.tenant_id == actor.tenant_id => Some(service),
         // A disabled service cannot be found by a query, but its owner may look at it.
-        _ => snapshot.services().find(|s| s.domain == domain && s.tenant_id == actor.tenant_id),
+        _ => snapshot
+            .services()
+            .find(|s| s.domain == domain && s.tenant_id == actor.tenant_id),
     };
     let Some(service) = service else {
         return Err(OpError::invalid(
@@ -128,7 +158,13 @@ pub fn trace(state: &AppState, actor: &Actor, request: &TraceRequest) -> Result<
     };
     let begun = Instant::now();
     let clock = move || u64::try_from(begun.elapsed().as_nanos()).unwrap_or(u64::MAX);
-    Ok(gslb_engine::chain::trace(&snapshot, service, &context, routing.as_ref(), clock))
+    Ok(gslb_engine::chain::trace(
+        &snapshot,
+        service,
+        &context,
+        routing.as_ref(),
+        clock,
+    ))
 }
 
 #[cfg(test)]
@@ -150,29 +186,68 @@ mod tests {
     #[test]
     fn an_address_alone_asks_itself() {
         let way = way(&request("198.51.100.7", None)).unwrap();
-        assert_eq!(way, Way { source: ip("198.51.100.7"), subnet: None });
+        assert_eq!(
+            way,
+            Way {
+                source: ip("198.51.100.7"),
+                subnet: None
+            }
+        );
     }
 
     #[test]
     fn behind_a_resolver_the_client_travels_as_ecs() {
         let found = way(&request("198.51.100.7", Some("203.0.113.1"))).unwrap();
-        let subnet = Some(ClientSubnet { address: ip("198.51.100.0"), source: 24 });
-        assert_eq!(found, Way { source: ip("203.0.113.1"), subnet });
+        let subnet = Some(ClientSubnet {
+            address: ip("198.51.100.0"),
+            source: 24,
+        });
+        assert_eq!(
+            found,
+            Way {
+                source: ip("203.0.113.1"),
+                subnet
+            }
+        );
         let found = way(&request("2001:db8:1:2ff::1", Some("203.0.113.1"))).unwrap();
-        assert_eq!(found.subnet, Some(ClientSubnet { address: ip("2001:db8:1:200::"), source: 56 }));
+        assert_eq!(
+            found.subnet,
+            Some(ClientSubnet {
+                address: ip("2001:db8:1:200::"),
+                source: 56
+            })
+        );
     }
 
     #[test]
     fn a_network_travels_as_ecs_with_its_own_length() {
         let found = way(&request("198.51.100.7/20", None)).unwrap();
-        assert_eq!(found.subnet, Some(ClientSubnet { address: ip("198.51.96.0"), source: 20 }));
+        assert_eq!(
+            found.subnet,
+            Some(ClientSubnet {
+                address: ip("198.51.96.0"),
+                source: 20
+            })
+        );
         let found = way(&request("0.0.0.0/0", None)).unwrap();
-        assert_eq!(found.subnet, Some(ClientSubnet { address: ip("0.0.0.0"), source: 0 }));
+        assert_eq!(
+            found.subnet,
+            Some(ClientSubnet {
+                address: ip("0.0.0.0"),
+                source: 0
+            })
+        );
     }
 
     #[test]
     fn wrong_fields_are_named_together() {
-        let fields = |r| way(&r).unwrap_err().into_iter().map(|e| e.field).collect::<Vec<_>>();
+        let fields = |r| {
+            way(&r)
+                .unwrap_err()
+                .into_iter()
+                .map(|e| e.field)
+                .collect::<Vec<_>>()
+        };
         assert_eq!(fields(request("nonsense", Some("x"))), ["resolver", "client"]);
         assert_eq!(fields(request("198.51.100.0/33", None)), ["client"]);
         assert_eq!(fields(request("", None)), ["client"]);

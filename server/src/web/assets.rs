@@ -25,7 +25,10 @@ pub fn serve(path: &str, request: &HeaderMap) -> Option<Response<Body>> {
     if path.ends_with(".br") || path.ends_with(".gz") || path.ends_with('/') || path.is_empty() {
         return None;
     }
-    let accepts = request.get(header::ACCEPT_ENCODING).and_then(|v| v.to_str().ok()).unwrap_or_default();
+    let accepts = request
+        .get(header::ACCEPT_ENCODING)
+        .and_then(|v| v.to_str().ok())
+        .unwrap_or_default();
     let accepts = |coding: &str| {
         accepts.split(',').any(|item| {
             let mut parts = item.split(';').map(str::trim);
@@ -51,7 +54,11 @@ pub fn serve(path: &str, request: &HeaderMap) -> Option<Response<Body>> {
     if let Some(coding) = coding {
         headers.insert(header::CONTENT_ENCODING, HeaderValue::from_static(coding));
     }
-    let caching = if path.starts_with("pkg/") { "public, max-age=31536000, immutable" } else { "public, max-age=3600" };
+    let caching = if path.starts_with("pkg/") {
+        "public, max-age=31536000, immutable"
+    } else {
+        "public, max-age=3600"
+    };
     headers.insert(header::CACHE_CONTROL, HeaderValue::from_static(caching));
     *response.status_mut() = StatusCode::OK;
     Some(response)

@@ -8,13 +8,13 @@ use crate::views;
 use async_trait::async_trait;
 use axum::http::request::Parts;
 use gslb_api_types::model::{
-    Actor, AdminState, HealthCheckDraft, Member, MemberDraft, MemberId, PoolDraft, PoolId, ServiceDraft, ServiceId,
-    ZoneDraft, ZoneId,
+    Actor, AdminState, HealthCheckDraft, Member, MemberDraft, MemberId, PoolDraft, PoolId, ServiceDraft,
+    ServiceId, ZoneDraft, ZoneId,
 };
 use gslb_api_types::{
-    ApiError, AuditEntry, Dashboard, Event, LicenseDraft, LicenseView, ListQuery, LoginRequest, Page, PasswordChange,
-    PoolStatus, PoolSummary, PoolView, ServiceRow, ServiceView, SessionView, SettingView, SignalsView, Stored, Trace,
-    TraceRequest, ZoneView,
+    ApiError, AuditEntry, Dashboard, Event, LicenseDraft, LicenseView, ListQuery, LoginRequest, Page,
+    PasswordChange, PoolStatus, PoolSummary, PoolView, ServiceRow, ServiceView, SessionView, SettingView,
+    SignalsView, Stored, Trace, TraceRequest, ZoneView,
 };
 use gslb_app::backend::{Backend, Outcome};
 use gslb_core::OpError;
@@ -64,7 +64,9 @@ impl ConsoleBackend {
 impl Backend for ConsoleBackend {
     async fn login(&self, request: LoginRequest) -> Outcome<()> {
         let from = source(&parts()?.extensions);
-        start_session(&self.state, &session()?, &request, from).await.map(|_| ())
+        start_session(&self.state, &session()?, &request, from)
+            .await
+            .map(|_| ())
     }
 
     async fn logout(&self) -> Outcome<()> {
@@ -77,7 +79,12 @@ impl Backend for ConsoleBackend {
 
     async fn change_password(&self, change: PasswordChange) -> Outcome<()> {
         let actor = actor()?;
-        self.state.ops.change_password(&actor, &change).await.map(|_| ()).map_err(failed)
+        self.state
+            .ops
+            .change_password(&actor, &change)
+            .await
+            .map(|_| ())
+            .map_err(failed)
     }
 
     async fn dashboard(&self) -> Outcome<Dashboard> {
@@ -97,7 +104,11 @@ impl Backend for ConsoleBackend {
 
     async fn create_service(&self, draft: ServiceDraft) -> Outcome<Stored<ServiceView>> {
         let actor = actor()?;
-        self.state.ops.create_service(&actor, &draft).await.map_err(failed)
+        self.state
+            .ops
+            .create_service(&actor, &draft)
+            .await
+            .map_err(failed)
     }
 
     async fn update_service(
@@ -107,22 +118,39 @@ impl Backend for ConsoleBackend {
         revision: Option<u64>,
     ) -> Outcome<Stored<ServiceView>> {
         let actor = actor()?;
-        self.state.ops.replace_service(&actor, id, revision, &draft).await.map_err(failed)
+        self.state
+            .ops
+            .replace_service(&actor, id, revision, &draft)
+            .await
+            .map_err(failed)
     }
 
     async fn delete_service(&self, id: ServiceId, revision: Option<u64>) -> Outcome<()> {
         let actor = actor()?;
-        self.state.ops.delete_service(&actor, id, revision).await.map_err(failed)
+        self.state
+            .ops
+            .delete_service(&actor, id, revision)
+            .await
+            .map_err(failed)
     }
 
     async fn pools(&self, query: ListQuery) -> Outcome<Page<PoolSummary>> {
         let actor = actor()?;
-        self.state.ops.pool_summaries(&actor, &query).await.map_err(failed)
+        self.state
+            .ops
+            .pool_summaries(&actor, &query)
+            .await
+            .map_err(failed)
     }
 
     async fn pool(&self, id: PoolId) -> Outcome<Stored<PoolView>> {
         let actor = actor()?;
-        self.state.ops.get_pool(&actor, id).await.map(views::pool_view).map_err(failed)
+        self.state
+            .ops
+            .get_pool(&actor, id)
+            .await
+            .map(views::pool_view)
+            .map_err(failed)
     }
 
     async fn create_pool(&self, draft: PoolDraft) -> Outcome<Stored<PoolView>> {
@@ -131,21 +159,40 @@ impl Backend for ConsoleBackend {
         Ok(written.map(|pool| PoolView::from(&pool)))
     }
 
-    async fn update_pool(&self, id: PoolId, draft: PoolDraft, revision: Option<u64>) -> Outcome<Stored<PoolView>> {
+    async fn update_pool(
+        &self,
+        id: PoolId,
+        draft: PoolDraft,
+        revision: Option<u64>,
+    ) -> Outcome<Stored<PoolView>> {
         let actor = actor()?;
-        let written = self.state.ops.replace_pool(&actor, id, revision, &draft).await.map_err(failed)?;
+        let written = self
+            .state
+            .ops
+            .replace_pool(&actor, id, revision, &draft)
+            .await
+            .map_err(failed)?;
         Ok(written.map(|pool| PoolView::from(&pool)))
     }
 
     async fn delete_pool(&self, id: PoolId, revision: Option<u64>) -> Outcome<()> {
         let actor = actor()?;
         // The console asks before it deletes, members and all; a pool that a service uses is kept in any case.
-        self.state.ops.delete_pool(&actor, id, revision, true).await.map_err(failed)
+        self.state
+            .ops
+            .delete_pool(&actor, id, revision, true)
+            .await
+            .map_err(failed)
     }
 
     async fn add_member(&self, pool: PoolId, draft: MemberDraft, revision: Option<u64>) -> Outcome<Member> {
         let actor = actor()?;
-        self.state.ops.create_member(&actor, pool, revision, &draft).await.map(|w| w.value).map_err(failed)
+        self.state
+            .ops
+            .create_member(&actor, pool, revision, &draft)
+            .await
+            .map(|w| w.value)
+            .map_err(failed)
     }
 
     async fn update_member(
@@ -156,18 +203,32 @@ impl Backend for ConsoleBackend {
         revision: Option<u64>,
     ) -> Outcome<Member> {
         let actor = actor()?;
-        self.state.ops.replace_member(&actor, member, revision, &draft).await.map(|w| w.value).map_err(failed)
+        self.state
+            .ops
+            .replace_member(&actor, member, revision, &draft)
+            .await
+            .map(|w| w.value)
+            .map_err(failed)
     }
 
     async fn delete_member(&self, _pool: PoolId, member: MemberId, revision: Option<u64>) -> Outcome<()> {
         let actor = actor()?;
-        self.state.ops.delete_member(&actor, member, revision).await.map_err(failed)
+        self.state
+            .ops
+            .delete_member(&actor, member, revision)
+            .await
+            .map_err(failed)
     }
 
     async fn set_admin_state(&self, _pool: PoolId, member: MemberId, state: AdminState) -> Outcome<()> {
         let actor = actor()?;
         let patch = serde_json::json!({ "adminState": state });
-        self.state.ops.patch_member(&actor, member, None, &patch).await.map(|_| ()).map_err(failed)
+        self.state
+            .ops
+            .patch_member(&actor, member, None, &patch)
+            .await
+            .map(|_| ())
+            .map_err(failed)
     }
 
     async fn set_health_check(
@@ -180,11 +241,19 @@ impl Backend for ConsoleBackend {
         let ops = &self.state.ops;
         match draft {
             Some(draft) => {
-                ops.put_health_check(&actor, pool, revision, &draft).await.map_err(failed)?;
+                ops.put_health_check(&actor, pool, revision, &draft)
+                    .await
+                    .map_err(failed)?;
             }
-            None => ops.delete_health_check(&actor, pool, revision).await.map_err(failed)?,
+            None => ops
+                .delete_health_check(&actor, pool, revision)
+                .await
+                .map_err(failed)?,
         }
-        ops.get_pool(&actor, pool).await.map(views::pool_view).map_err(failed)
+        ops.get_pool(&actor, pool)
+            .await
+            .map(views::pool_view)
+            .map_err(failed)
     }
 
     async fn pool_status(&self, pool: PoolId) -> Outcome<PoolStatus> {
@@ -196,7 +265,11 @@ impl Backend for ConsoleBackend {
     async fn pool_events(&self, pool: PoolId, limit: usize) -> Outcome<Vec<Event>> {
         let actor = actor()?;
         let limit = u32::try_from(limit).unwrap_or(u32::MAX);
-        self.state.ops.history(&actor, Some(pool), limit).await.map_err(failed)
+        self.state
+            .ops
+            .history(&actor, Some(pool), limit)
+            .await
+            .map_err(failed)
     }
 
     async fn signals(&self) -> Outcome<SignalsView> {
@@ -225,7 +298,11 @@ impl Backend for ConsoleBackend {
 
     async fn audit(&self, query: ListQuery) -> Outcome<Page<AuditEntry>> {
         let actor = actor()?;
-        self.state.ops.list_audit(&actor, &crate::api::access::audit_filter(query)).await.map_err(failed)
+        self.state
+            .ops
+            .list_audit(&actor, &crate::api::access::audit_filter(query))
+            .await
+            .map_err(failed)
     }
 
     async fn settings(&self) -> Outcome<Vec<SettingView>> {
@@ -238,6 +315,11 @@ impl Backend for ConsoleBackend {
 
     async fn install_license(&self, draft: LicenseDraft) -> Outcome<LicenseView> {
         let actor = actor()?;
-        self.state.ops.put_license(&actor, &draft).await.map(|w| w.value).map_err(failed)
+        self.state
+            .ops
+            .put_license(&actor, &draft)
+            .await
+            .map(|w| w.value)
+            .map_err(failed)
     }
 }

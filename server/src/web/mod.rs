@@ -15,7 +15,7 @@ use axum::http::{HeaderName, HeaderValue, Method, Uri, header};
 use axum::response::{IntoResponse, Redirect, Response};
 use gslb_api_types::ApiError;
 use gslb_app::backend::Backend;
-use gslb_app::{App, shell};
+use gslb_app::{console, document};
 use leptos::config::LeptosOptions;
 use leptos::context::provide_context;
 use leptos::nonce::use_nonce;
@@ -29,12 +29,17 @@ pub fn options() -> LeptosOptions {
         tracing::warn!("this build carries no console files: pages work, without style and scripts");
         "gslb".to_owned()
     });
-    LeptosOptions::builder().output_name(stem).site_pkg_dir("pkg").build()
+    LeptosOptions::builder()
+        .output_name(stem)
+        .site_pkg_dir("pkg")
+        .build()
 }
 
 /// Headers that depend on the nonce of the page. Runs in the page's own context.
 fn page_headers() {
-    let Some(response) = leptos::context::use_context::<ResponseOptions>() else { return };
+    let Some(response) = leptos::context::use_context::<ResponseOptions>() else {
+        return;
+    };
     let nonce = use_nonce().map(|n| n.to_string()).unwrap_or_default();
     let policy = format!(
         "default-src 'self'; script-src 'self' 'nonce-{nonce}' 'wasm-unsafe-eval'; style-src 'self' 'unsafe-inline'; \
@@ -49,7 +54,10 @@ fn page_headers() {
 
 /// Whether a request without a session is sent to the log-in page.
 fn needs_login(request: &Request) -> bool {
-    let known = request.extensions().get::<crate::api::auth::Identity>().is_some_and(|i| i.0.is_ok());
+    let known = request
+        .extensions()
+        .get::<crate::api::auth::Identity>()
+        .is_some_and(|i| i.0.is_ok());
     !known && request.uri().path() != "/login"
 }
 
@@ -62,7 +70,9 @@ fn login_target(uri: &Uri) -> String {
     let encoded: String = wanted
         .bytes()
         .map(|b| match b {
-            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'/' | b'-' | b'_' | b'.' | b'~' => char::from(b).to_string(),
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'/' | b'-' | b'_' | b'.' | b'~' => {
+                char::from(b).to_string()
+            }
             other => format!("%{other:02X}"),
         })
         .collect();
@@ -70,7 +80,8 @@ fn login_target(uri: &Uri) -> String {
 }
 
 async fn gate(request: Request, next: axum::middleware::Next) -> Response {
-    let is_page = matches!(*request.method(), Method::GET | Method::HEAD) && !request.uri().path().starts_with("/rpc/");
+    let is_page =
+        matches!(*request.method(), Method::GET | Method::HEAD) && !request.uri().path().starts_with("/rpc/");
     if is_page && needs_login(&request) {
         return Redirect::to(&login_target(request.uri())).into_response();
     }
@@ -85,11 +96,10 @@ pub fn router(state: &AppState) -> Router<AppState> {
         provide_context(Arc::clone(&backend));
         page_headers();
     };
-    let routes = generate_route_list(App);
-    let document = {
-        let options = options.clone();
-        move || shell(options.clone())
-    };
+    let mut routes = generate_route_list(console);
+    // The console's own catch-all would take the files below too: what no page matches goes to the fallback.
+    routes.retain(|route| !route.path().contains('*'));
+    let document = move || document(options.clone());
     let pages = Router::new()
         .leptos_routes_with_context(state, routes, context.clone(), document.clone())
         .layer(axum::middleware::from_fn(gate));
@@ -131,7 +141,10 @@ pub async fn security_headers(request: Request, next: axum::middleware::Next) ->
         (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
         (header::X_FRAME_OPTIONS, "DENY"),
         (header::REFERRER_POLICY, "same-origin"),
-        (HeaderName::from_static("cross-origin-opener-policy"), "same-origin"),
+        (
+            HeaderName::from_static("cross-origin-opener-policy"),
+            "same-origin",
+        ),
     ];
     for (name, value) in fixed {
         headers.entry(name).or_insert(HeaderValue::from_static(value));
@@ -146,6 +159,9 @@ mod tests {
     #[test]
     fn the_login_page_is_told_where_one_wanted_to_go() {
         assert_eq!(login_target(&Uri::from_static("/")), "/login");
-        assert_eq!(login_target(&Uri::from_static("/trace?a=b&c=d")), "/login?next=/trace%3Fa%3Db%26c%3Dd");
+        assert_eq!(
+            login_target(&Uri::from_static("/trace?a=b&c=d")),
+            "/login?next=/trace%3Fa%3Db%26c%3Dd"
+        );
     }
 }

@@ -21,7 +21,9 @@ fn is_same_origin(headers: &HeaderMap) -> bool {
         return matches!(site, "same-origin" | "none");
     }
     match (text(header::ORIGIN), text(header::HOST)) {
-        (Some(origin), Some(host)) => origin.split_once("://").is_some_and(|(_, authority)| authority == host),
+        (Some(origin), Some(host)) => origin
+            .split_once("://")
+            .is_some_and(|(_, authority)| authority == host),
         _ => false,
     }
 }
@@ -31,7 +33,10 @@ pub async fn guard(request: Request, next: Next) -> Response {
     let method = request.method();
     let safe = matches!(*method, Method::GET | Method::HEAD | Method::OPTIONS);
     let headers = request.headers();
-    if safe || headers.contains_key(header::AUTHORIZATION) || !headers.contains_key(header::COOKIE) && !is_browser(headers) {
+    if safe
+        || headers.contains_key(header::AUTHORIZATION)
+        || !headers.contains_key(header::COOKIE) && !is_browser(headers)
+    {
         return next.run(request).await;
     }
     if is_same_origin(headers) {
@@ -55,21 +60,37 @@ mod tests {
     use axum::http::HeaderValue;
 
     fn headers(pairs: &[(&'static str, &'static str)]) -> HeaderMap {
-        pairs.iter().map(|(k, v)| (header::HeaderName::from_static(k), HeaderValue::from_static(v))).collect()
+        pairs
+            .iter()
+            .map(|(k, v)| (header::HeaderName::from_static(k), HeaderValue::from_static(v)))
+            .collect()
     }
 
     #[test]
     fn the_fetch_site_decides_when_there_is_one() {
         assert!(is_same_origin(&headers(&[("sec-fetch-site", "same-origin")])));
         assert!(!is_same_origin(&headers(&[("sec-fetch-site", "same-site")])));
-        assert!(!is_same_origin(&headers(&[("sec-fetch-site", "cross-site"), ("origin", "http://a"), ("host", "a")])));
+        assert!(!is_same_origin(&headers(&[
+            ("sec-fetch-site", "cross-site"),
+            ("origin", "http://a"),
+            ("host", "a")
+        ])));
     }
 
     #[test]
     fn else_origin_and_host_must_agree() {
-        assert!(is_same_origin(&headers(&[("origin", "http://127.0.0.1:8080"), ("host", "127.0.0.1:8080")])));
-        assert!(!is_same_origin(&headers(&[("origin", "http://evil.example"), ("host", "127.0.0.1:8080")])));
-        assert!(!is_same_origin(&headers(&[("origin", "null"), ("host", "127.0.0.1:8080")])));
+        assert!(is_same_origin(&headers(&[
+            ("origin", "http://127.0.0.1:8080"),
+            ("host", "127.0.0.1:8080")
+        ])));
+        assert!(!is_same_origin(&headers(&[
+            ("origin", "http://evil.example"),
+            ("host", "127.0.0.1:8080")
+        ])));
+        assert!(!is_same_origin(&headers(&[
+            ("origin", "null"),
+            ("host", "127.0.0.1:8080")
+        ])));
         assert!(!is_same_origin(&headers(&[("host", "127.0.0.1:8080")])));
     }
 }

@@ -19,11 +19,13 @@ const IDLE: time::Duration = time::Duration::hours(12);
 pub struct Sessions(Store);
 
 fn key(id: Id) -> String {
-    Sha256::digest(id.0.to_be_bytes()).iter().fold(String::with_capacity(64), |mut text, byte| {
-        // Writing to a String does not fail.
-        let _ = write!(text, "{byte:02x}");
-        text
-    })
+    Sha256::digest(id.0.to_be_bytes())
+        .iter()
+        .fold(String::with_capacity(64), |mut text, byte| {
+            // Writing to a String does not fail.
+            let _ = write!(text, "{byte:02x}");
+            text
+        })
 }
 
 fn backend(error: StoreError) -> Error {
@@ -32,7 +34,11 @@ fn backend(error: StoreError) -> Error {
 
 fn to_row(record: &Record) -> Result<SessionRecord> {
     let data = serde_json::to_vec(&record.data).map_err(|e| Error::Encode(e.to_string()))?;
-    Ok(SessionRecord { id: key(record.id), data, expiry: record.expiry_date.unix_timestamp() })
+    Ok(SessionRecord {
+        id: key(record.id),
+        data,
+        expiry: record.expiry_date.unix_timestamp(),
+    })
 }
 
 #[async_trait]
@@ -51,10 +57,17 @@ impl SessionStore for Sessions {
 
     async fn load(&self, id: &Id) -> Result<Option<Record>> {
         let now = OffsetDateTime::now_utc().unix_timestamp();
-        let Some(row) = self.0.load_session(&key(*id), now).await.map_err(backend)? else { return Ok(None) };
+        let Some(row) = self.0.load_session(&key(*id), now).await.map_err(backend)? else {
+            return Ok(None);
+        };
         let data = serde_json::from_slice(&row.data).map_err(|e| Error::Decode(e.to_string()))?;
-        let expiry_date = OffsetDateTime::from_unix_timestamp(row.expiry).map_err(|e| Error::Decode(e.to_string()))?;
-        Ok(Some(Record { id: *id, data, expiry_date }))
+        let expiry_date =
+            OffsetDateTime::from_unix_timestamp(row.expiry).map_err(|e| Error::Decode(e.to_string()))?;
+        Ok(Some(Record {
+            id: *id,
+            data,
+            expiry_date,
+        }))
     }
 
     async fn delete(&self, id: &Id) -> Result<()> {

@@ -22,17 +22,26 @@ async fn a_session_begins_with_the_right_password_only() {
     assert_eq!(wrong.status, StatusCode::UNAUTHORIZED);
     let unknown = json!({"username": "nobody", "password": "wrong"}).to_string();
     let unknown = send(d.api, Method::POST, "/api/v1/session", &[], &unknown).await;
-    assert_eq!(unknown.bytes, wrong.bytes, "the answer tells which of the two was wrong");
+    assert_eq!(
+        unknown.bytes, wrong.bytes,
+        "the answer tells which of the two was wrong"
+    );
     let right = login(&d, PASSWORD, &[]).await;
     assert_eq!(right.status, StatusCode::OK);
     let attributes = right.headers["set-cookie"].to_str().unwrap();
-    assert!(attributes.contains("HttpOnly") && attributes.contains("SameSite=Lax"), "{attributes}");
+    assert!(
+        attributes.contains("HttpOnly") && attributes.contains("SameSite=Lax"),
+        "{attributes}"
+    );
     let cookie = cookie(&right);
     let who = send(d.api, Method::GET, "/api/v1/session", &[("cookie", &cookie)], "").await;
     assert_eq!(who.json()["name"], "admin");
     let stored = std::fs::read(d.folder.path().join("gslbd.db")).unwrap();
     let id = cookie.split('=').nth(1).unwrap();
-    assert!(!stored.windows(id.len()).any(|w| w == id.as_bytes()), "the database holds the session's secret");
+    assert!(
+        !stored.windows(id.len()).any(|w| w == id.as_bytes()),
+        "the database holds the session's secret"
+    );
     let same_origin = [("cookie", cookie.as_str()), ("sec-fetch-site", "same-origin")];
     let out = send(d.api, Method::DELETE, "/api/v1/session", &same_origin, "").await;
     assert_eq!(out.status, StatusCode::NO_CONTENT);
@@ -57,8 +66,19 @@ async fn another_site_cannot_use_the_cookie() {
         assert_eq!(refused.status, StatusCode::FORBIDDEN, "{headers:?}");
     }
     let refused = login(&d, PASSWORD, &[("sec-fetch-site", "cross-site")]).await;
-    assert_eq!(refused.status, StatusCode::FORBIDDEN, "another site must not log the browser in");
-    let allowed = send(d.api, Method::POST, "/api/v1/pools", &[("cookie", &cookie), ("origin", &origin)], &pool).await;
+    assert_eq!(
+        refused.status,
+        StatusCode::FORBIDDEN,
+        "another site must not log the browser in"
+    );
+    let allowed = send(
+        d.api,
+        Method::POST,
+        "/api/v1/pools",
+        &[("cookie", &cookie), ("origin", &origin)],
+        &pool,
+    )
+    .await;
     assert_eq!(allowed.status, StatusCode::CREATED);
     d.stop().await;
 }
@@ -81,14 +101,29 @@ async fn a_changed_password_ends_older_sessions() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_token_does_what_it_may_and_no_more() {
     let d = TestDaemon::plain().await;
-    let made = d.post("/tokens", json!({"name": "reader", "permissions": ["pools:read"]})).await;
+    let made = d
+        .post(
+            "/tokens",
+            json!({"name": "reader", "permissions": ["pools:read"]}),
+        )
+        .await;
     assert_eq!(made.status, StatusCode::CREATED, "{}", made.text());
     let secret = made.json()["secret"].as_str().unwrap().to_owned();
     assert!(secret.starts_with("gslb_"));
     let bearer = format!("Bearer {secret}");
     let with = |method: Method, path: &'static str| {
         let (api, bearer) = (d.api, bearer.clone());
-        async move { send(api, method, path, &[("authorization", &bearer)], "{\"name\":\"p\"}").await.status }
+        async move {
+            send(
+                api,
+                method,
+                path,
+                &[("authorization", &bearer)],
+                "{\"name\":\"p\"}",
+            )
+            .await
+            .status
+        }
     };
     assert_eq!(with(Method::GET, "/api/v1/pools").await, StatusCode::OK);
     assert_eq!(with(Method::POST, "/api/v1/pools").await, StatusCode::FORBIDDEN);
@@ -96,7 +131,8 @@ async fn a_token_does_what_it_may_and_no_more() {
     let listed = d.get("/tokens").await;
     assert!(!listed.text().contains(&secret));
     let id = made.json()["id"].as_str().unwrap().to_owned();
-    d.call(Method::DELETE, &format!("/tokens/{id}"), Value::Null).await;
+    d.call(Method::DELETE, &format!("/tokens/{id}"), Value::Null)
+        .await;
     assert_eq!(with(Method::GET, "/api/v1/pools").await, StatusCode::UNAUTHORIZED);
     d.stop().await;
 }
@@ -109,14 +145,21 @@ const FOR_STRANGERS: [&str; 2] = ["login", "logout"];
 async fn every_endpoint_refuses_strangers_and_callers_without_the_permission() {
     let d = TestDaemon::plain().await;
     // A token that may do something, but nothing that any endpoint asks for.
-    let made = d.post("/tokens", json!({"name": "odd", "permissions": ["cluster:read"]})).await.json();
+    let made = d
+        .post("/tokens", json!({"name": "odd", "permissions": ["cluster:read"]}))
+        .await
+        .json();
     let bearer = format!("Bearer {}", made["secret"].as_str().unwrap());
     let document = serde_json::to_value(gslbd::api::openapi()).unwrap();
     let mut seen = BTreeSet::new();
     for (path, item) in document["paths"].as_object().unwrap() {
         for (method, operation) in item.as_object().unwrap() {
-            let Ok(method) = Method::from_bytes(method.to_uppercase().as_bytes()) else { continue };
-            let Some(id) = operation["operationId"].as_str() else { continue };
+            let Ok(method) = Method::from_bytes(method.to_uppercase().as_bytes()) else {
+                continue;
+            };
+            let Some(id) = operation["operationId"].as_str() else {
+                continue;
+            };
             assert!(seen.insert(id.to_owned()), "two operations are called {id}");
             let path = path.replace("{id}", "01890000-0000-7000-8000-000000000000");
             // Bodies of the right outer form, so that the permission is what decides.
@@ -125,7 +168,12 @@ async fn every_endpoint_refuses_strangers_and_callers_without_the_permission() {
                 continue;
             }
             let stranger = send(d.api, method.clone(), &path, &[], body).await;
-            assert_eq!(stranger.status, StatusCode::UNAUTHORIZED, "{id} without a login: {}", stranger.text());
+            assert_eq!(
+                stranger.status,
+                StatusCode::UNAUTHORIZED,
+                "{id} without a login: {}",
+                stranger.text()
+            );
             let body = match id {
                 "putLicense" => "{\"license\":\"x\"}",
                 "changePassword" => "{\"current\":\"x\",\"new\":\"long enough\"}",
@@ -133,11 +181,21 @@ async fn every_endpoint_refuses_strangers_and_callers_without_the_permission() {
             };
             let poor = send(d.api, method, &path, &[("authorization", &bearer)], body).await;
             if id == "changePassword" {
-                assert_eq!(poor.status, StatusCode::NOT_FOUND, "a token has no password: {}", poor.text());
+                assert_eq!(
+                    poor.status,
+                    StatusCode::NOT_FOUND,
+                    "a token has no password: {}",
+                    poor.text()
+                );
             } else if FOR_ALL_WITH_LOGIN.contains(&id) {
                 assert_eq!(poor.status, StatusCode::OK, "{id}: {}", poor.text());
             } else {
-                assert_eq!(poor.status, StatusCode::FORBIDDEN, "{id} without its permission: {}", poor.text());
+                assert_eq!(
+                    poor.status,
+                    StatusCode::FORBIDDEN,
+                    "{id} without its permission: {}",
+                    poor.text()
+                );
             }
         }
     }

@@ -7,7 +7,13 @@ use serde_json::{Value, json};
 async fn cookie(d: &TestDaemon) -> String {
     let body = json!({"username": "admin", "password": PASSWORD}).to_string();
     let answer = send(d.api, Method::POST, "/api/v1/session", &[], &body).await;
-    answer.headers["set-cookie"].to_str().unwrap().split(';').next().unwrap().to_owned()
+    answer.headers["set-cookie"]
+        .to_str()
+        .unwrap()
+        .split(';')
+        .next()
+        .unwrap()
+        .to_owned()
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -25,13 +31,22 @@ async fn strangers_are_sent_to_the_login_and_back() {
 #[tokio::test(flavor = "multi_thread")]
 async fn pages_hold_their_data_without_scripts() {
     let d = TestDaemon::enterprise("signals:\n  static:\n    eu-west: 120\n").await;
-    let pool = d.pool("web", json!([{"ipAddress": "192.0.2.1", "port": 80, "region": "DE"}]), Value::Null).await;
+    let pool = d
+        .pool(
+            "web",
+            json!([{"ipAddress": "192.0.2.1", "port": 80, "region": "DE"}]),
+            Value::Null,
+        )
+        .await;
     let chain = json!(["geo-ip", "weighted-round-robin"]);
     let body = json!({"name": "www", "domain": "www.example.com", "poolId": pool, "filterChain": chain});
     let service = d.service(body).await;
     let cookie = cookie(&d).await;
     let pool_page = format!("/pools/{pool}");
-    let (detail, edit) = (format!("/services/{service}"), format!("/services/{service}/edit"));
+    let (detail, edit) = (
+        format!("/services/{service}"),
+        format!("/services/{service}/edit"),
+    );
     for (path, expected) in [
         ("/", "1"),
         ("/services", "www.example.com."),
@@ -48,14 +63,26 @@ async fn pages_hold_their_data_without_scripts() {
     ] {
         let page = send(d.api, Method::GET, path, &[("cookie", &cookie)], "").await;
         assert_eq!(page.status, StatusCode::OK, "{path}");
-        assert!(page.text().contains(expected), "{path} lacks {expected}:\n{}", page.text());
+        assert!(
+            page.text().contains(expected),
+            "{path} lacks {expected}:\n{}",
+            page.text()
+        );
         let policy = page.headers["content-security-policy"].to_str().unwrap();
-        assert!(policy.contains("'nonce-") && !policy.contains("script-src 'self' 'unsafe-inline'"), "{policy}");
+        assert!(
+            policy.contains("'nonce-") && !policy.contains("script-src 'self' 'unsafe-inline'"),
+            "{policy}"
+        );
         assert_eq!(page.headers["cache-control"], "no-store");
     }
     let missing = send(d.api, Method::GET, "/no/such/page", &[("cookie", &cookie)], "").await;
     assert_eq!(missing.status, StatusCode::NOT_FOUND);
-    assert!(missing.headers["content-type"].to_str().unwrap().starts_with("text/html"));
+    assert!(
+        missing.headers["content-type"]
+            .to_str()
+            .unwrap()
+            .starts_with("text/html")
+    );
     d.stop().await;
 }
 
@@ -98,6 +125,11 @@ async fn the_form_logs_in_without_scripts() {
     assert!(answer.headers.contains_key("set-cookie"));
     let wrong = "form%5Busername%5D=admin&form%5Bpassword%5D=wrong&form%5Bnext%5D=%2Fpools";
     let answer = send(d.api, Method::POST, "/rpc/login", &headers, wrong).await;
-    assert!(answer.headers["location"].to_str().unwrap().starts_with("/login?failed="));
+    assert!(
+        answer.headers["location"]
+            .to_str()
+            .unwrap()
+            .starts_with("/login?failed=")
+    );
     d.stop().await;
 }

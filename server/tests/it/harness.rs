@@ -51,23 +51,41 @@ impl Answer {
     pub fn fields(&self) -> Vec<String> {
         let body = self.json();
         let details = body["error"]["details"].as_array().cloned().unwrap_or_default();
-        details.iter().filter_map(|d| d["field"].as_str().map(str::to_owned)).collect()
+        details
+            .iter()
+            .filter_map(|d| d["field"].as_str().map(str::to_owned))
+            .collect()
     }
 }
 
 /// One request on a connection of its own.
-pub async fn send(to: SocketAddr, method: Method, path: &str, headers: &[(&str, &str)], body: &str) -> Answer {
+pub async fn send(
+    to: SocketAddr,
+    method: Method,
+    path: &str,
+    headers: &[(&str, &str)],
+    body: &str,
+) -> Answer {
     let stream = TcpStream::connect(to).await.unwrap();
-    let (mut sender, connection) = hyper::client::conn::http1::handshake(TokioIo::new(stream)).await.unwrap();
+    let (mut sender, connection) = hyper::client::conn::http1::handshake(TokioIo::new(stream))
+        .await
+        .unwrap();
     tokio::spawn(connection);
-    let mut request = Request::builder().method(method).uri(path).header("host", to.to_string());
+    let mut request = Request::builder()
+        .method(method)
+        .uri(path)
+        .header("host", to.to_string());
     for (name, value) in headers {
         request = request.header(*name, *value);
     }
     let request = request.body(Full::new(Bytes::from(body.to_owned()))).unwrap();
     let (head, body) = sender.send_request(request).await.unwrap().into_parts();
     let bytes = body.collect().await.unwrap().to_bytes();
-    Answer { status: head.status, headers: head.headers, bytes }
+    Answer {
+        status: head.status,
+        headers: head.headers,
+        bytes,
+    }
 }
 
 /// Waits until `check` says yes, at most 20 s.
@@ -103,11 +121,20 @@ impl TestDaemon {
         };
         let mut sources = gslb_core::config::Sources::of_process(Some(&path)).unwrap();
         sources.environment.clear();
-        let sources =
-            with_ports(sources, &args).with("api.key", TOKEN, "test").with("admin.password", PASSWORD, "test");
+        let sources = with_ports(sources, &args).with("api.key", TOKEN, "test").with(
+            "admin.password",
+            PASSWORD,
+            "test",
+        );
         let daemon = Daemon::start(sources, None).await.unwrap();
         let (api, dns, metrics) = (daemon.api_addr(), daemon.dns_addr(), daemon.metrics_addr());
-        Self { daemon: Some(daemon), api, dns, metrics, folder }
+        Self {
+            daemon: Some(daemon),
+            api,
+            dns,
+            metrics,
+            folder,
+        }
     }
 
     /// A daemon with an enterprise licence.
@@ -124,7 +151,10 @@ impl TestDaemon {
         };
         let licence = gslb_core::license::issue(&key, &payload);
         let public = key.public().to_text();
-        Self::with_config(&format!("license:\n  key: {licence}\n  publicKeys: [{public}]\n{extra}")).await
+        Self::with_config(&format!(
+            "license:\n  key: {licence}\n  publicKeys: [{public}]\n{extra}"
+        ))
+        .await
     }
 
     pub async fn plain() -> Self {
@@ -144,11 +174,24 @@ impl TestDaemon {
         self.call_with(method, path, &[], body).await
     }
 
-    pub async fn call_with(&self, method: Method, path: &str, headers: &[(&str, &str)], body: Value) -> Answer {
+    pub async fn call_with(
+        &self,
+        method: Method,
+        path: &str,
+        headers: &[(&str, &str)],
+        body: Value,
+    ) -> Answer {
         let bearer = format!("Bearer {TOKEN}");
-        let mut all = vec![("authorization", bearer.as_str()), ("content-type", "application/json")];
+        let mut all = vec![
+            ("authorization", bearer.as_str()),
+            ("content-type", "application/json"),
+        ];
         all.extend_from_slice(headers);
-        let text = if body.is_null() { String::new() } else { body.to_string() };
+        let text = if body.is_null() {
+            String::new()
+        } else {
+            body.to_string()
+        };
         send(self.api, method, &format!("/api/v1{path}"), &all, &text).await
     }
 

@@ -3,8 +3,8 @@
 use crate::harness::{TestDaemon, eventually, send};
 use axum::Router;
 use axum::routing::get;
-use http::{Method, StatusCode};
 use hickory_proto::op::ResponseCode;
+use http::{Method, StatusCode};
 use serde_json::{Value, json};
 use std::net::{IpAddr, SocketAddr};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -44,9 +44,15 @@ fn check() -> Value {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_member_that_dies_leaves_the_answers_and_returns_when_it_lives() {
     let d = TestDaemon::plain().await;
-    let (one, two) = (Backend::start("127.0.0.2:0").await, Backend::start("127.0.0.3:0").await);
-    let pool = d.pool("web", json!([one.member("US"), two.member("DE")]), check()).await;
-    d.service(json!({"name": "www", "domain": "www.example.com", "poolId": pool, "ttl": 0})).await;
+    let (one, two) = (
+        Backend::start("127.0.0.2:0").await,
+        Backend::start("127.0.0.3:0").await,
+    );
+    let pool = d
+        .pool("web", json!([one.member("US"), two.member("DE")]), check())
+        .await;
+    d.service(json!({"name": "www", "domain": "www.example.com", "poolId": pool, "ttl": 0}))
+        .await;
     let status = format!("/pools/{pool}/status");
     eventually("both are probed", || async {
         let s = d.get(&status).await.json();
@@ -65,11 +71,20 @@ async fn a_member_that_dies_leaves_the_answers_and_returns_when_it_lives() {
         assert!(!addresses.contains(&victim), "a dead member is answered");
     }
     let events = d.get(&format!("/pools/{pool}/events")).await.json();
-    assert!(events.as_array().unwrap().iter().any(|e| e["type"] == "health" && e["to"] == "down"));
+    assert!(
+        events
+            .as_array()
+            .unwrap()
+            .iter()
+            .any(|e| e["type"] == "health" && e["to"] == "down")
+    );
     let metrics = send(d.metrics, Method::GET, "/metrics", &[], "").await.text();
     assert!(metrics.contains("gslbd_health"), "{metrics}");
     let back = Backend::start(&address.to_string()).await;
-    eventually("it is answered again", || async { d.dig("www.example.com.", None).await.1.contains(&victim) }).await;
+    eventually("it is answered again", || async {
+        d.dig("www.example.com.", None).await.1.contains(&victim)
+    })
+    .await;
     back.kill().await;
     one.kill().await;
     d.stop().await;
@@ -81,17 +96,26 @@ async fn all_down_is_no_answer_and_below_min_healthy_too() {
     let one = Backend::start("127.0.0.2:0").await;
     let dead = json!({"ipAddress": "127.0.0.9", "port": one.address.port()});
     let pool = d.pool("web", json!([one.member("US"), dead]), check()).await;
-    d.service(json!({"name": "www", "domain": "www.example.com", "poolId": pool, "ttl": 0})).await;
+    d.service(json!({"name": "www", "domain": "www.example.com", "poolId": pool, "ttl": 0}))
+        .await;
     eventually("the dead one is down", || async {
         d.get(&format!("/pools/{pool}/status")).await.json()["127.0.0.9"]["healthy"] == false
     })
     .await;
     assert_eq!(d.dig("www.example.com.", None).await.1.len(), 1);
-    d.call(Method::PATCH, &format!("/pools/{pool}"), json!({"minHealthy": 2})).await;
-    assert_eq!(d.dig("www.example.com.", None).await, (ResponseCode::NoError, vec![]));
-    d.call(Method::PATCH, &format!("/pools/{pool}"), json!({"minHealthy": 0})).await;
+    d.call(Method::PATCH, &format!("/pools/{pool}"), json!({"minHealthy": 2}))
+        .await;
+    assert_eq!(
+        d.dig("www.example.com.", None).await,
+        (ResponseCode::NoError, vec![])
+    );
+    d.call(Method::PATCH, &format!("/pools/{pool}"), json!({"minHealthy": 0}))
+        .await;
     one.kill().await;
-    eventually("nobody is left", || async { d.dig("www.example.com.", None).await.1.is_empty() }).await;
+    eventually("nobody is left", || async {
+        d.dig("www.example.com.", None).await.1.is_empty()
+    })
+    .await;
     d.stop().await;
 }
 
@@ -100,17 +124,32 @@ async fn what_an_operator_decides_holds_at_once() {
     let d = TestDaemon::plain().await;
     let members = json!([{"ipAddress": "192.0.2.1", "port": 80}, {"ipAddress": "192.0.2.2", "port": 80}]);
     let pool = d.pool("web", members, Value::Null).await;
-    d.service(json!({"name": "www", "domain": "www.example.com", "poolId": pool})).await;
+    d.service(json!({"name": "www", "domain": "www.example.com", "poolId": pool}))
+        .await;
     let list = d.get(&format!("/pools/{pool}/members")).await.json();
     let id = list[0]["id"].as_str().unwrap();
     for state in ["drain", "down"] {
-        let patched = d.call(Method::PATCH, &format!("/members/{id}"), json!({"adminState": state})).await;
+        let patched = d
+            .call(
+                Method::PATCH,
+                &format!("/members/{id}"),
+                json!({"adminState": state}),
+            )
+            .await;
         assert_eq!(patched.status, StatusCode::OK);
         for _ in 0..4 {
-            assert_eq!(d.dig("www.example.com.", None).await.1, ["192.0.2.2".parse::<IpAddr>().unwrap()]);
+            assert_eq!(
+                d.dig("www.example.com.", None).await.1,
+                ["192.0.2.2".parse::<IpAddr>().unwrap()]
+            );
         }
     }
-    d.call(Method::PATCH, &format!("/members/{id}"), json!({"adminState": "auto"})).await;
+    d.call(
+        Method::PATCH,
+        &format!("/members/{id}"),
+        json!({"adminState": "auto"}),
+    )
+    .await;
     let mut seen = std::collections::BTreeSet::new();
     for _ in 0..4 {
         seen.extend(d.dig("www.example.com.", None).await.1);
@@ -127,15 +166,22 @@ async fn the_stream_tells_and_catches_up() {
         let api = d.api;
         async move {
             let mut stream = TcpStream::connect(api).await.unwrap();
-            let last = last.map(|id| format!("last-event-id: {id}\r\n")).unwrap_or_default();
+            let last = last
+                .map(|id| format!("last-event-id: {id}\r\n"))
+                .unwrap_or_default();
             let token = crate::harness::TOKEN;
-            let head = format!("GET /api/v1/events HTTP/1.1\r\nhost: x\r\nauthorization: Bearer {token}\r\n{last}\r\n");
+            let head = format!(
+                "GET /api/v1/events HTTP/1.1\r\nhost: x\r\nauthorization: Bearer {token}\r\n{last}\r\n"
+            );
             stream.write_all(head.as_bytes()).await.unwrap();
             let mut text = String::new();
             let mut buffer = [0_u8; 4096];
             while !text.contains(wanted) {
-                let read = tokio::time::timeout(std::time::Duration::from_secs(10), stream.read(&mut buffer)).await;
-                let n = read.unwrap_or_else(|_| panic!("{wanted} did not come: {text}")).unwrap();
+                let read =
+                    tokio::time::timeout(std::time::Duration::from_secs(10), stream.read(&mut buffer)).await;
+                let n = read
+                    .unwrap_or_else(|_| panic!("{wanted} did not come: {text}"))
+                    .unwrap();
                 assert!(n > 0, "the stream ended: {text}");
                 text.push_str(&String::from_utf8_lossy(&buffer[..n]));
             }
@@ -145,6 +191,9 @@ async fn the_stream_tells_and_catches_up() {
     let rate = read_until(None, "event: rate").await;
     assert!(rate.starts_with("HTTP/1.1 200"), "{rate}");
     let missed = read_until(Some(0), "\"name\":\"first\"").await;
-    assert!(missed.contains("event: event") && missed.contains("id: "), "{missed}");
+    assert!(
+        missed.contains("event: event") && missed.contains("id: "),
+        "{missed}"
+    );
     d.stop().await;
 }

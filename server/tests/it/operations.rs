@@ -10,7 +10,9 @@ use tempfile::TempDir;
 
 fn program() -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_gslbd"));
-    command.env_clear().env("PATH", std::env::var("PATH").unwrap_or_default());
+    command
+        .env_clear()
+        .env("PATH", std::env::var("PATH").unwrap_or_default());
     command
 }
 
@@ -18,7 +20,12 @@ fn check(text: &str) -> Output {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("config.yaml");
     std::fs::write(&path, text).unwrap();
-    program().arg("-config").arg(&path).arg("--check-config").output().unwrap()
+    program()
+        .arg("-config")
+        .arg(&path)
+        .arg("--check-config")
+        .output()
+        .unwrap()
 }
 
 #[test]
@@ -26,8 +33,16 @@ fn check_config_tells_values_and_origins() {
     let good = check("DNS:\n  Port: 5300\nloadbalancer:\n  latency:\n    minrttthresholdms: 7\n");
     let text = String::from_utf8(good.stdout).unwrap();
     assert_eq!(good.status.code(), Some(0), "{text}");
-    assert!(text.lines().any(|l| l.starts_with("dns.port") && l.contains("5300") && l.contains("line 2")), "{text}");
-    assert!(text.lines().any(|l| l.starts_with("api.port") && l.contains("8080") && l.contains("default")), "{text}");
+    assert!(
+        text.lines()
+            .any(|l| l.starts_with("dns.port") && l.contains("5300") && l.contains("line 2")),
+        "{text}"
+    );
+    assert!(
+        text.lines()
+            .any(|l| l.starts_with("api.port") && l.contains("8080") && l.contains("default")),
+        "{text}"
+    );
 }
 
 #[test]
@@ -35,7 +50,10 @@ fn a_wrong_setting_is_exit_64_and_names_the_nearest_right_one() {
     let bad = check("dns:\n  prot: 5300\n");
     let text = String::from_utf8(bad.stderr).unwrap();
     assert_eq!(bad.status.code(), Some(64), "{text}");
-    assert!(text.contains("line 2") && text.contains("port"), "{text}");
+    assert!(
+        text.contains("config.yaml:2:") && text.contains("dns.port"),
+        "{text}"
+    );
     let bad = check("signals:\n  static:\n    eu: -3\n");
     assert_eq!(bad.status.code(), Some(64));
 }
@@ -43,8 +61,18 @@ fn a_wrong_setting_is_exit_64_and_names_the_nearest_right_one() {
 #[test]
 fn the_delivered_configuration_is_right() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../deploy/config.yaml");
-    let output = program().arg("--config").arg(path).arg("--check-config").output().unwrap();
-    assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
+    let output = program()
+        .arg("--config")
+        .arg(path)
+        .arg("--check-config")
+        .output()
+        .unwrap();
+    assert_eq!(
+        output.status.code(),
+        Some(0),
+        "{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
 }
 
 /// A daemon in a process of its own.
@@ -61,7 +89,15 @@ impl Process {
         let path = folder.path().join("config.yaml");
         std::fs::write(&path, format!("database:\n  path: {database:?}\n{config}")).unwrap();
         let mut child = program()
-            .args(["--dns-port", "0", "--api-port", "0", "--metrics-port", "0", "--config"])
+            .args([
+                "--dns-port",
+                "0",
+                "--api-port",
+                "0",
+                "--metrics-port",
+                "0",
+                "--config",
+            ])
             .arg(&path)
             .stderr(Stdio::piped())
             .stdout(Stdio::null())
@@ -86,7 +122,11 @@ impl Process {
     }
 
     fn signal(&self, name: &str) {
-        let sent = Command::new("kill").arg(format!("-{name}")).arg(self.child.id().to_string()).status().unwrap();
+        let sent = Command::new("kill")
+            .arg(format!("-{name}"))
+            .arg(self.child.id().to_string())
+            .status()
+            .unwrap();
         assert!(sent.success());
     }
 }
@@ -105,11 +145,19 @@ fn sigterm_is_an_orderly_end_and_sighup_a_reload() {
     process.line("answering");
     let path = process.folder.path().join("config.yaml");
     let text = std::fs::read_to_string(&path).unwrap();
-    std::fs::write(&path, text.replace("eu: 1", "eu: 2").replace("127.0.0.1\n", "127.0.0.2\n")).unwrap();
+    std::fs::write(
+        &path,
+        text.replace("eu: 1", "eu: 2")
+            .replace("127.0.0.1\n", "127.0.0.2\n"),
+    )
+    .unwrap();
     process.signal("HUP");
     let line = process.line("reloaded");
     assert!(line.contains("signals.static"), "{line}");
-    assert!(line.contains("dns.listenAddr"), "the log does not tell what needs a restart: {line}");
+    assert!(
+        line.contains("dns.listenAddr"),
+        "the log does not tell what needs a restart: {line}"
+    );
     process.signal("TERM");
     assert_eq!(process.child.wait().unwrap().code(), Some(0));
 }
@@ -127,9 +175,21 @@ fn a_second_daemon_on_the_same_port_is_refused() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("config.yaml");
     let database = folder.path().join("gslbd.db");
-    std::fs::write(&path, format!("database:\n  path: {database:?}\ndns:\n  listenAddr: 127.0.0.1\n")).unwrap();
+    std::fs::write(
+        &path,
+        format!("database:\n  path: {database:?}\ndns:\n  listenAddr: 127.0.0.1\n"),
+    )
+    .unwrap();
     let second = program()
-        .args(["--api-port", "0", "--metrics-port", "0", "--dns-port", &port.to_string(), "--config"])
+        .args([
+            "--api-port",
+            "0",
+            "--metrics-port",
+            "0",
+            "--dns-port",
+            &port.to_string(),
+            "--config",
+        ])
         .arg(&path)
         .output()
         .unwrap();

@@ -17,14 +17,18 @@ async fn a_service_is_on_the_wire_when_the_call_that_makes_it_returns() {
     let d = TestDaemon::plain().await;
     let pool = d.pool("web", members(), Value::Null).await;
     assert_eq!(d.dig("www.example.com.", None).await.0, ResponseCode::NXDomain);
-    let id = d.service(json!({"name": "www", "domain": "WWW.example.com", "poolId": pool, "algorithm": "wrr"})).await;
+    let id = d
+        .service(json!({"name": "www", "domain": "WWW.example.com", "poolId": pool, "algorithm": "wrr"}))
+        .await;
     let (code, addresses) = d.dig("www.example.com.", None).await;
     assert_eq!((code, addresses.len()), (ResponseCode::NoError, 1));
     let read = d.get(&format!("/services/{id}")).await.json();
     assert_eq!(read["domain"], "www.example.com.");
     assert_eq!(read["algorithm"], "weighted-round-robin");
     assert!(read.get("filterChain").is_none());
-    let gone = d.call(Method::DELETE, &format!("/services/{id}"), Value::Null).await;
+    let gone = d
+        .call(Method::DELETE, &format!("/services/{id}"), Value::Null)
+        .await;
     assert_eq!(gone.status, StatusCode::NO_CONTENT);
     assert_eq!(d.dig("www.example.com.", None).await.0, ResponseCode::NXDomain);
     d.stop().await;
@@ -41,8 +45,18 @@ async fn every_problem_is_told_at_once_by_field() {
         .await;
     assert_eq!(bad.status, StatusCode::UNPROCESSABLE_ENTITY);
     let fields = bad.fields();
-    for field in ["name", "domain", "poolId", "filterChain[1]", "filterChain[2]", "ttl"] {
-        assert!(fields.iter().any(|f| f == field), "{field} is missing in {fields:?}");
+    for field in [
+        "name",
+        "domain",
+        "poolId",
+        "filterChain[1]",
+        "filterChain[2]",
+        "ttl",
+    ] {
+        assert!(
+            fields.iter().any(|f| f == field),
+            "{field} is missing in {fields:?}"
+        );
     }
     let bad = d
         .post(
@@ -55,10 +69,17 @@ async fn every_problem_is_told_at_once_by_field() {
         )
         .await;
     let fields = bad.fields();
-    for field in
-        ["members[0].ipAddress", "members[1].port", "members[1].region", "members[1].weight", "members[2].region"]
-    {
-        assert!(fields.iter().any(|f| f == field), "{field} is missing in {fields:?}");
+    for field in [
+        "members[0].ipAddress",
+        "members[1].port",
+        "members[1].region",
+        "members[1].weight",
+        "members[2].region",
+    ] {
+        assert!(
+            fields.iter().any(|f| f == field),
+            "{field} is missing in {fields:?}"
+        );
     }
     d.stop().await;
 }
@@ -73,7 +94,11 @@ async fn a_chain_needs_pro_and_nothing_is_stored_without() {
     let error = &refused.json()["error"];
     assert_eq!(error["code"], "license_required");
     assert_eq!(error["tier"], "pro");
-    assert!(error["message"].as_str().is_some_and(|m| m.contains("licensing@gslb.nexus")));
+    assert!(
+        error["message"]
+            .as_str()
+            .is_some_and(|m| m.contains("licensing@gslb.nexus"))
+    );
     assert_eq!(d.get("/services").await.json()["total"], 0);
     d.stop().await;
 }
@@ -91,11 +116,26 @@ async fn chain_and_algorithm_exclude_each_other() {
     let refused = d.call(Method::PATCH, &path, json!({"algorithm": "random"})).await;
     assert_eq!(refused.status, StatusCode::UNPROCESSABLE_ENTITY);
     assert!(refused.text().contains("filterChain: []"), "{}", refused.text());
-    let patched = d.call(Method::PATCH, &path, json!({"algorithm": "random", "filterChain": []})).await;
+    let patched = d
+        .call(
+            Method::PATCH,
+            &path,
+            json!({"algorithm": "random", "filterChain": []}),
+        )
+        .await;
     assert_eq!(patched.json()["algorithm"], "random");
     let patched = d.call(Method::PATCH, &path, json!({"ttl": 7})).await.json();
-    assert_eq!((&patched["algorithm"], &patched["ttl"]), (&json!("random"), &json!(7)));
-    let read = d.call(Method::PUT, &path, json!({"name": "www", "domain": "www.example.com", "poolId": pool})).await;
+    assert_eq!(
+        (&patched["algorithm"], &patched["ttl"]),
+        (&json!("random"), &json!(7))
+    );
+    let read = d
+        .call(
+            Method::PUT,
+            &path,
+            json!({"name": "www", "domain": "www.example.com", "poolId": pool}),
+        )
+        .await;
     assert_eq!(read.json()["algorithm"], "round-robin");
     d.stop().await;
 }
@@ -107,9 +147,23 @@ async fn a_stale_revision_is_refused_and_changes_nothing() {
     let read = d.get(&format!("/pools/{pool}")).await;
     let tag = read.headers["etag"].to_str().unwrap().to_owned();
     let path = format!("/pools/{pool}");
-    let first = d.call_with(Method::PATCH, &path, &[("if-match", &tag)], json!({"minHealthy": 1})).await;
+    let first = d
+        .call_with(
+            Method::PATCH,
+            &path,
+            &[("if-match", &tag)],
+            json!({"minHealthy": 1}),
+        )
+        .await;
     assert_eq!(first.status, StatusCode::OK);
-    let second = d.call_with(Method::PATCH, &path, &[("if-match", &tag)], json!({"minHealthy": 2})).await;
+    let second = d
+        .call_with(
+            Method::PATCH,
+            &path,
+            &[("if-match", &tag)],
+            json!({"minHealthy": 2}),
+        )
+        .await;
     assert_eq!(second.status, StatusCode::PRECONDITION_FAILED);
     assert_eq!(second.headers["etag"], first.headers["etag"]);
     assert_eq!(d.get(&path).await.json()["minHealthy"], 1);
@@ -120,14 +174,31 @@ async fn a_stale_revision_is_refused_and_changes_nothing() {
 async fn a_pool_in_use_is_kept() {
     let d = TestDaemon::plain().await;
     let pool = d.pool("web", members(), Value::Null).await;
-    d.service(json!({"name": "www", "domain": "www.example.com", "poolId": pool})).await;
-    let refused = d.call(Method::DELETE, &format!("/pools/{pool}?cascade=true"), Value::Null).await;
+    d.service(json!({"name": "www", "domain": "www.example.com", "poolId": pool}))
+        .await;
+    let refused = d
+        .call(
+            Method::DELETE,
+            &format!("/pools/{pool}?cascade=true"),
+            Value::Null,
+        )
+        .await;
     assert_eq!(refused.status, StatusCode::CONFLICT);
-    let taken = d.post("/services", json!({"name": "again", "domain": "www.example.com.", "poolId": pool})).await;
+    let taken = d
+        .post(
+            "/services",
+            json!({"name": "again", "domain": "www.example.com.", "poolId": pool}),
+        )
+        .await;
     assert_eq!(taken.status, StatusCode::CONFLICT);
     assert_eq!(taken.fields(), ["domain"]);
     let unknown = "01890000-0000-7000-8000-000000000000";
-    let missing = d.post("/services", json!({"name": "x", "domain": "x.example.com", "poolId": unknown})).await;
+    let missing = d
+        .post(
+            "/services",
+            json!({"name": "x", "domain": "x.example.com", "poolId": unknown}),
+        )
+        .await;
     assert_eq!(missing.fields(), ["poolId"]);
     d.stop().await;
 }
@@ -138,14 +209,21 @@ async fn lists_are_paged_searched_and_never_null() {
     assert_eq!(d.get("/services").await.json()["items"], json!([]));
     let pool = d.pool("web", members(), Value::Null).await;
     for n in 0..5 {
-        d.service(json!({"name": format!("s{n}"), "domain": format!("s{n}.example.com"), "poolId": pool})).await;
+        d.service(json!({"name": format!("s{n}"), "domain": format!("s{n}.example.com"), "poolId": pool}))
+            .await;
     }
     let mut names = Vec::new();
     let mut path = "/services?limit=2".to_owned();
     loop {
         let page = d.get(&path).await.json();
         assert_eq!(page["total"], 5);
-        names.extend(page["items"].as_array().unwrap().iter().map(|s| s["name"].as_str().unwrap().to_owned()));
+        names.extend(
+            page["items"]
+                .as_array()
+                .unwrap()
+                .iter()
+                .map(|s| s["name"].as_str().unwrap().to_owned()),
+        );
         match page["nextCursor"].as_str() {
             Some(cursor) => path = format!("/services?limit=2&cursor={cursor}"),
             None => break,
@@ -154,15 +232,25 @@ async fn lists_are_paged_searched_and_never_null() {
     assert_eq!(names, ["s0", "s1", "s2", "s3", "s4"]);
     let found = d.get("/services?search=S3.EX").await.json();
     assert_eq!(found["total"], 1);
-    assert_eq!(d.get("/services?sort=nonsense").await.status, StatusCode::UNPROCESSABLE_ENTITY);
+    assert_eq!(
+        d.get("/services?sort=nonsense").await.status,
+        StatusCode::UNPROCESSABLE_ENTITY
+    );
     d.stop().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_restart_answers_from_what_was_stored() {
     let d = TestDaemon::plain().await;
-    let pool = d.pool("web", json!([{"ipAddress": "192.0.2.7", "port": 80}]), Value::Null).await;
-    d.service(json!({"name": "www", "domain": "*.apps.example.com", "poolId": pool})).await;
+    let pool = d
+        .pool(
+            "web",
+            json!([{"ipAddress": "192.0.2.7", "port": 80}]),
+            Value::Null,
+        )
+        .await;
+    d.service(json!({"name": "www", "domain": "*.apps.example.com", "poolId": pool}))
+        .await;
     let folder = d.stop().await;
     let d = TestDaemon::in_folder(folder, "").await;
     let (_, addresses) = d.dig("any.apps.example.com.", None).await;

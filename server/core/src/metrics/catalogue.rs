@@ -118,6 +118,12 @@ pub const CATALOGUE: &[Metric] = &[
     ),
     metric(
         Counter,
+        "gslbd_dns_over_limit_total",
+        &[],
+        "Queries refused because the licence allows no more a second",
+    ),
+    metric(
+        Counter,
         "gslbd_dns_tcp_accepted_total",
         &[],
         "TCP connections accepted",
