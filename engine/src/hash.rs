@@ -8,6 +8,7 @@ use std::net::{IpAddr, Ipv6Addr};
 /// Mixes 64 bits so that each input bit changes about half of the output bits: three xor-shifts and two
 /// multiplications. One-to-one, 0 maps to 0.
 #[must_use]
+#[inline]
 pub(crate) const fn mix(mut x: u64) -> u64 {
     x ^= x >> 30;
     x = x.wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -18,6 +19,7 @@ pub(crate) const fn mix(mut x: u64) -> u64 {
 
 /// Hash of 128 bits: the halves are mixed one after the other, so that they do not commute.
 #[must_use]
+#[inline]
 pub(crate) const fn wide(bits: u128, seed: u64) -> u64 {
     let high = (bits >> 64) as u64;
     let low = bits as u64;
@@ -26,6 +28,7 @@ pub(crate) const fn wide(bits: u128, seed: u64) -> u64 {
 
 /// An address as 128 bits; IPv4 in its IPv4-mapped form (RFC 4291 §2.5.5.2), so that families never meet.
 #[must_use]
+#[inline]
 pub(crate) fn bits(ip: IpAddr) -> u128 {
     let v6: Ipv6Addr = match ip {
         IpAddr::V4(v4) => v4.to_ipv6_mapped(),
@@ -42,12 +45,14 @@ pub(crate) fn member(ip: IpAddr) -> u64 {
 
 /// Hash of a client subnet, computed once a query.
 #[must_use]
+#[inline]
 pub(crate) fn subnet(network: IpAddr) -> u64 {
     wide(bits(network), 0x7375_626e_6574_0001)
 }
 
 /// The address with everything past `prefix` bits (of its own family) cleared.
 #[must_use]
+#[inline]
 pub(crate) fn network(ip: IpAddr, prefix: u8) -> IpAddr {
     match ip {
         IpAddr::V4(v4) => {
@@ -67,6 +72,7 @@ pub(crate) fn network(ip: IpAddr, prefix: u8) -> IpAddr {
 
 /// A number below `n` out of 64 random bits, by multiplication; the bias is below `n` in 2⁶⁴. 0 when `n` is 0.
 #[must_use]
+#[inline]
 pub(crate) const fn below(entropy: u64, n: u64) -> u64 {
     ((entropy as u128 * n as u128) >> 64) as u64
 }

@@ -45,6 +45,7 @@ impl MemberSlot {
 
     /// Health score, 0.0 (down) to 1.0.
     #[must_use]
+    #[inline]
     pub fn score(&self) -> f32 {
         f32::from_bits(self.score.load(Ordering::Relaxed))
     }
@@ -95,6 +96,7 @@ impl MemberSlot {
 
     /// Round-trip time that routing may use, nanoseconds: after at least [`RTT_MIN_PROBES`] successes.
     #[must_use]
+    #[inline]
     pub fn routing_rtt_ns(&self) -> Option<u64> {
         if self.successes.load(Ordering::Relaxed) < RTT_MIN_PROBES {
             return None;
@@ -103,6 +105,7 @@ impl MemberSlot {
     }
 
     /// Counts an answer that carried this member.
+    #[inline]
     pub fn count_answer(&self) {
         self.answers.fetch_add(1, Ordering::Relaxed);
     }
@@ -157,6 +160,7 @@ impl ServiceSlot {
     ///
     /// Sets that take turns with each other on one counter would each see only every other ticket, so each has its
     /// own. Health makes ever new sets: when all counters are in use, the one unused longest is taken over.
+    #[inline]
     pub fn turn(&self, set: u64, now: u64, take: bool) -> u64 {
         let set = set | 1;
         let cell = self.turn_cell(set, take);
@@ -210,6 +214,7 @@ impl ServiceSlot {
     }
 
     /// Counts a query.
+    #[inline]
     pub fn count(&self, outcome: crate::decision::Outcome) {
         if let Some(counter) = self.outcomes.get(outcome as usize) {
             counter.fetch_add(1, Ordering::Relaxed);

@@ -15,8 +15,11 @@ use leptos_router::hooks::use_location;
 /// The caller's session, in the context of every page inside the frame.
 pub type SessionResource = Resource<Result<SessionView, Failure>>;
 
-/// Groups of the menu: heading, then address, icon and name of each page.
-const MENU: [(&str, &[(&str, &str, &str)]); 4] = [
+/// A page in the menu: address, icon, name.
+type Entry = (&'static str, &'static str, &'static str);
+
+/// Groups of the menu: heading, and its pages.
+const MENU: [(&str, &[Entry]); 4] = [
     ("", &[("/", "dashboard", "Dashboard")]),
     (
         "Traffic",

@@ -54,21 +54,25 @@ impl<'a> Client<'a> {
     }
 
     /// Longest prefix that any step has needed so far; 0 without a usable ECS option.
+    #[inline]
     pub(crate) fn scope(&self) -> u8 {
         self.scope
     }
 
     /// Whether a look-up of a private effective address found nothing.
+    #[inline]
     pub(crate) fn is_blind(&self) -> bool {
         self.blind
     }
 
     /// The effective client.
+    #[inline]
     pub(crate) fn effective(&self) -> IpAddr {
         self.subnet.map_or(self.source, |subnet| subnet.address)
     }
 
     /// Notes that a step depended on this many bits of the effective client.
+    #[inline]
     pub(crate) fn depends_on(&mut self, prefix: u8) {
         if let Some(subnet) = self.subnet {
             self.scope = self.scope.max(prefix.min(subnet.source));
@@ -76,6 +80,7 @@ impl<'a> Client<'a> {
     }
 
     /// The network that `sticky` pins: /24 or /64, or less when the ECS option says less.
+    #[inline]
     pub(crate) fn sticky_network(&mut self) -> IpAddr {
         let ip = self.effective();
         let bits = STICKY_BITS.of(ip);
@@ -84,6 +89,7 @@ impl<'a> Client<'a> {
     }
 
     /// Country of the effective client.
+    #[inline]
     pub(crate) fn country(&mut self) -> Option<Country> {
         if let Some(known) = self.country {
             return known;

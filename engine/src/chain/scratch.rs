@@ -79,8 +79,11 @@ impl Scratch {
     /// Answers with the first `count` candidates.
     #[inline]
     pub(crate) fn answer_with_members(&mut self, pool: &CompiledPool, count: usize) {
-        self.answers
-            .extend(self.set.iter().take(count).filter_map(|c| c.member(pool)?.ip));
+        for candidate in self.set.iter().take(count) {
+            if let Some(ip) = candidate.member(pool).and_then(|member| member.ip) {
+                self.answers.push(ip);
+            }
+        }
         self.chosen = self.answers.len();
     }
 
@@ -107,9 +110,15 @@ impl Scratch {
     }
 
     /// Sorts the candidates by `keys`, which holds one key per position, highest first, stable.
+    #[inline]
     pub(crate) fn sort_by_keys(&mut self) {
-        self.keys
-            .sort_unstable_by(|a, b| b.value.total_cmp(&a.value).then(a.position.cmp(&b.position)));
+        // Pools are small as a rule, and then the simplest sort is the quickest.
+        if self.keys.len() <= 16 {
+            insertion_sort(&mut self.keys);
+        } else {
+            self.keys
+                .sort_unstable_by(|a, b| b.value.total_cmp(&a.value).then(a.position.cmp(&b.position)));
+        }
         self.spare.clear();
         self.spare.extend(
             self.keys
@@ -117,5 +126,21 @@ impl Scratch {
                 .filter_map(|key| self.set.get(usize::from(key.position)).copied()),
         );
         std::mem::swap(&mut self.set, &mut self.spare);
+    }
+}
+
+/// Highest first; keys of equal value keep their order.
+#[inline]
+fn insertion_sort(keys: &mut [Key]) {
+    for end in 1..keys.len() {
+        for place in (1..=end).rev() {
+            let Some([before, after]) = keys.get_mut(place - 1..=place) else {
+                return;
+            };
+            if before.value >= after.value {
+                break;
+            }
+            std::mem::swap(before, after);
+        }
     }
 }

@@ -97,6 +97,7 @@ impl Ranges {
 
     /// The target list of an address, and the length of the shortest prefix around it inside one range; `bits` is
     /// the width of the family.
+    #[inline]
     fn find(&self, address: u128, bits: u32) -> (u32, u8) {
         let next = self.starts.partition_point(|start| *start <= address);
         let target = next
@@ -155,6 +156,7 @@ impl CompiledMap {
     }
 
     /// Whether there are no rules.
+    #[inline]
     pub(crate) fn is_empty(&self) -> bool {
         self.targets.is_empty()
     }

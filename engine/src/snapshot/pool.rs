@@ -105,12 +105,13 @@ impl Eligible {
     }
 }
 
-/// What the commonest steps read of a member: little and together, four to a cache line.
+/// What the commonest steps read of a member: little and together.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Hot {
     /// Hash of the address, for `sticky`.
     pub(crate) digest: u64,
     pub(crate) weight: u32,
+    pub(crate) priority: u32,
     pub(crate) country: Option<Country>,
 }
 
@@ -176,6 +177,7 @@ impl CompiledPool {
         let hot = members.iter().map(|m| Hot {
             digest: m.ip.map_or(0, hash::member),
             weight: m.stored.weight,
+            priority: m.stored.priority,
             country: m.country,
         });
         let hot = hot.collect();
@@ -224,6 +226,7 @@ impl CompiledPool {
 
     /// Whether the pool has an enabled member with an address of this family, whatever its health.
     #[must_use]
+    #[inline]
     pub fn has_family(&self, family: Family) -> bool {
         !self.family(family).enabled.is_empty()
     }

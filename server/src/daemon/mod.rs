@@ -149,11 +149,7 @@ impl Daemon {
             rtt_threshold: rtt_threshold(settings),
             ..ProberSettings::default()
         };
-        let prober = Arc::new(Prober::start(
-            probing,
-            Arc::new(SystemClock::default()),
-            transitions,
-        ));
+        let prober = Arc::new(Prober::start(probing, Arc::new(SystemClock), transitions));
         watched.set(prober.stats());
         let (cell, bus) = (Arc::clone(&core.snapshot), core.events.clone());
         tasks.spawn(follow::transitions(arrived, cell, bus, Arc::clone(watched)));

@@ -153,7 +153,7 @@ pub fn trace(state: &AppState, actor: &Actor, request: &TraceRequest) -> Result<
         family: request.qtype.unwrap_or(Family::V4),
         source: way.source,
         subnet: way.subnet,
-        now: request.at.unwrap_or_else(|| unix_seconds()),
+        now: request.at.unwrap_or_else(unix_seconds),
         entropy: entropy(),
     };
     let begun = Instant::now();

@@ -99,7 +99,9 @@ fn check_members(name: &str, dependencies: &BTreeSet<&str>, members: &BTreeSet<&
         return;
     };
     // A crate names itself to switch features on for its own tests.
-    let foreign = dependencies.iter().filter(|other| members.contains(*other) && **other != name);
+    let foreign = dependencies
+        .iter()
+        .filter(|other| members.contains(*other) && **other != name);
     for other in foreign.filter(|other| !allowed.contains(other)) {
         report.problem(
             name,

@@ -67,7 +67,7 @@ impl Rows {
             list.push(Row {
                 key,
                 step: step.to_string(),
-            })
+            });
         });
         self.said.set(format!(
             "{} added as step {}",

@@ -75,9 +75,7 @@ pub fn RemoveMember(pool: String, member: String, address: String) -> impl IntoV
     state.follow(move || action.value().get());
     view! {
         <details class="confirm">
-            <summary class="button small" aria-label=format!("Remove {address}")>
-                "Remove"
-            </summary>
+            <summary aria-label=format!("Remove {address}")>"Remove"</summary>
             <div class="confirm-body">
                 <ActionForm action>
                     <input type="hidden" name="form[pool]" value=pool />
@@ -107,7 +105,7 @@ pub fn DeletePoolForm(id: String, name: String) -> impl IntoView {
     state.follow(move || action.value().get());
     view! {
         <details class="confirm" open=refused>
-            <summary class="button small">"Delete"</summary>
+            <summary class="button">"Delete"</summary>
             <div class="confirm-body">
                 <ActionForm action>
                     <input type="hidden" name="form[pool]" value=id />

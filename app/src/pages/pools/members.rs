@@ -76,7 +76,7 @@ fn MemberRow(
     view! {
         <tr>
             <th scope="row">
-                <span class="mono">
+                <span class="mono member-address">
                     {address.clone()} <span class="port">{format!(":{port}")}</span>
                 </span>
             </th>
@@ -124,10 +124,12 @@ fn MemberRow(
                                 admin
                                 changed
                             />
-                            <a class="button small" href=edit aria-label=format!("Edit {address}")>
-                                "Edit"
-                            </a>
-                            <RemoveMember pool=pool.clone() member=id address=address />
+                            <div class="member-more">
+                                <a href=edit aria-label=format!("Edit {address}")>
+                                    "Edit"
+                                </a>
+                                <RemoveMember pool=pool.clone() member=id address=address />
+                            </div>
                         </td>
                     }
                 })}

@@ -17,7 +17,7 @@ pub fn DeleteServiceForm(id: String, domain: String) -> impl IntoView {
     state.follow(move || action.value().get());
     view! {
         <details class="confirm" open=refused>
-            <summary class="button small">"Delete"</summary>
+            <summary class="button">"Delete"</summary>
             <div class="confirm-body">
                 <ActionForm action>
                     <input type="hidden" name="form[id]" value=id />

@@ -6,6 +6,7 @@ use crate::geo::AsInfo;
 use crate::trace::{Detail, StepAction};
 
 /// 0: same AS; 1: same organisation; 2: neither.
+#[inline]
 fn distance(client: AsInfo, member: AsInfo) -> usize {
     if member.number == client.number {
         0

@@ -3,6 +3,7 @@
 use crate::chain::{Reason, Report, Run, Scratch};
 use crate::trace::StepAction;
 
+#[inline]
 pub(super) fn run(run: &mut Run<'_>, scratch: &mut Scratch) -> Report {
     let before = scratch.set.len();
     if before <= 1 {

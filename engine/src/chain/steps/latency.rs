@@ -23,6 +23,7 @@ enum ClientRegion {
 }
 
 impl ClientRegion {
+    #[inline]
     fn of(run: &mut Run<'_>, scratch: &Scratch) -> Self {
         let pool = run.pool;
         let someone = scratch
@@ -36,6 +37,7 @@ impl ClientRegion {
         run.client.country().map_or(Self::Fallback, Self::Country)
     }
 
+    #[inline]
     fn holds(self, member: &CompiledMember) -> bool {
         match self {
             Self::Country(country) => member.country == Some(country),
@@ -45,6 +47,7 @@ impl ClientRegion {
     }
 }
 
+#[inline]
 fn bonus(run: &Run<'_>) -> f64 {
     let bonus = run.settings.latency.region_bonus_multiplier;
     if bonus.is_finite() { bonus.max(0.0) } else { 0.0 }
@@ -138,6 +141,7 @@ pub(super) fn run<S: Sink>(run: &mut Run<'_>, scratch: &mut Scratch, sink: &mut 
 }
 
 /// Position drawn in proportion to the keys' values.
+#[inline]
 fn draw(keys: &[Key], total: f64, entropy: u64) -> usize {
     // 53 bits make every step of a double below 1.
     let draw = (entropy >> 11) as f64 / (1_u64 << 53) as f64 * total;

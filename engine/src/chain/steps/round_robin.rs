@@ -77,7 +77,12 @@ fn ticket<S: Sink>(run: &Run<'_>, set: u64, count: u64) -> u64 {
     if count <= 1 {
         return 0;
     }
-    let ticket = run.service.slot.turn(set, run.ctx.now, S::LIVE);
+    // Each set begins elsewhere: a series of small changes must not send every first query to one member.
+    let ticket = run
+        .service
+        .slot
+        .turn(set, run.ctx.now, S::LIVE)
+        .wrapping_add(set >> 48);
     // A division of 32 bits takes half the time.
     match (u32::try_from(ticket), u32::try_from(count)) {
         (Ok(ticket), Ok(count)) => u64::from(ticket % count),

@@ -53,6 +53,7 @@ const fn log2_table() -> [u64; (1 << INDEX) + 1] {
 }
 
 /// `-log2(u)` with 48 fraction bits, where `u = hash / 2⁶⁴` and a hash of 0 counts as 1; from 185 to 2⁵⁴.
+#[inline]
 fn minus_log2(hash: u64) -> u64 {
     let hash = hash.max(1);
     let zeros = hash.leading_zeros();
@@ -83,6 +84,7 @@ impl Place {
         weight: 0,
     };
 
+    #[inline]
     fn products(self, other: Self) -> (u128, u128) {
         (
             u128::from(self.log) * u128::from(other.weight),
@@ -134,6 +136,7 @@ pub(super) fn run<S: Sink>(run: &mut Run<'_>, scratch: &mut Scratch, sink: &mut 
 }
 
 /// Equal weights, all 0 too: the largest hash wins.
+#[inline]
 fn by_hash(pool: &CompiledPool, set: &[Candidate], subnet: u64) -> usize {
     let (mut best, mut winner) = (0, 0);
     let mut tie = false;
