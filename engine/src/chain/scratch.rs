@@ -112,13 +112,8 @@ impl Scratch {
     /// Sorts the candidates by `keys`, which holds one key per position, highest first, stable.
     #[inline]
     pub(crate) fn sort_by_keys(&mut self) {
-        // Pools are small as a rule, and then the simplest sort is the quickest.
-        if self.keys.len() <= 16 {
-            insertion_sort(&mut self.keys);
-        } else {
-            self.keys
-                .sort_unstable_by(|a, b| b.value.total_cmp(&a.value).then(a.position.cmp(&b.position)));
-        }
+        self.keys
+            .sort_unstable_by(|a, b| b.value.total_cmp(&a.value).then(a.position.cmp(&b.position)));
         self.spare.clear();
         self.spare.extend(
             self.keys
@@ -126,21 +121,5 @@ impl Scratch {
                 .filter_map(|key| self.set.get(usize::from(key.position)).copied()),
         );
         std::mem::swap(&mut self.set, &mut self.spare);
-    }
-}
-
-/// Highest first; keys of equal value keep their order.
-#[inline]
-fn insertion_sort(keys: &mut [Key]) {
-    for end in 1..keys.len() {
-        for place in (1..=end).rev() {
-            let Some([before, after]) = keys.get_mut(place - 1..=place) else {
-                return;
-            };
-            if before.value >= after.value {
-                break;
-            }
-            std::mem::swap(before, after);
-        }
     }
 }

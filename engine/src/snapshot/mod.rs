@@ -5,6 +5,7 @@
 
 mod change;
 mod compile;
+mod fingerprint;
 mod map;
 mod names;
 mod pool;
