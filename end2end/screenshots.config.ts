@@ -1,10 +1,9 @@
 // Pictures of every page, to be looked at: `cargo xtask screenshots`.
 
-import { defineConfig } from '@playwright/test';
+import type { PlaywrightTestConfig } from '@playwright/test';
 
 import base from './playwright.config.ts';
 
-export default defineConfig(base, {
-  testDir: 'screens',
-  projects: [{ name: 'screenshots' }],
-});
+const config: PlaywrightTestConfig = { ...base, testDir: 'screens', projects: [{ name: 'screenshots' }] };
+
+export default config;
