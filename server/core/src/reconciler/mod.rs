@@ -5,6 +5,7 @@
 //! why.
 
 mod state;
+mod touched;
 
 use crate::clock::Clock;
 use crate::config::Settings;
@@ -178,11 +179,11 @@ impl Worker {
 
     /// Takes a batch of messages into the state, compiles if anything has changed, and swaps.
     async fn work(mut self, batch: Vec<Message>) -> Self {
-        let state = Arc::clone(&self.state);
+        let (state, base) = (Arc::clone(&self.state), self.snapshot.load_full());
         let work = move || {
             let mut state = state.lock().unwrap_or_else(PoisonError::into_inner);
             let dirty = state.take(batch);
-            let compiled = dirty.then(|| state.compile());
+            let compiled = dirty.then(|| state.compile(&base));
             (compiled, state.revision(), state.file_errors())
         };
         // Reading files and compiling a large configuration take longer than a task may keep its thread.

@@ -1,5 +1,6 @@
 //! What the reconciler compiles from, kept in memory and updated change by change.
 
+use super::touched::Touched;
 use super::{Inputs, Message};
 use crate::clock::Clock;
 use crate::config::Settings;
@@ -11,7 +12,7 @@ use crate::store::{Action, Change, Document, Store, StoreError};
 use arc_swap::ArcSwap;
 use gslb_api_types::EventKind;
 use gslb_engine::environment::{Environment, MapRule};
-use gslb_engine::model::{DomainName, Service, TenantId, Zone};
+use gslb_engine::model::{DomainName, Service, TenantId, Tier, ValidationError, Zone, ZoneId};
 use gslb_engine::snapshot::{Configuration, Slots, Snapshot};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -35,6 +36,8 @@ pub(super) struct State {
     errors: FileErrors,
     /// Services whose chain the licence does not allow.
     fallback: usize,
+    /// What the snapshot in force does not have yet.
+    touched: Touched,
 }
 
 /// The latest problem of each file, if it has one.
@@ -74,6 +77,7 @@ impl State {
             entropy: u64::from_ne_bytes(seed),
             errors: FileErrors::default(),
             fallback: 0,
+            touched: Touched::everything(),
         })
     }
 
@@ -107,24 +111,42 @@ impl State {
                 }
                 Message::Settings(settings) => {
                     self.settings = settings;
+                    self.touched = Touched::everything();
                     self.read_files(|_| true);
                     true
                 }
                 Message::Files(files) => {
+                    self.touched = Touched::everything();
                     self.read_files(|path| files.iter().any(|file| file == path));
                     true
                 }
                 Message::Everything => {
+                    self.touched = Touched::everything();
                     self.read_files(|_| true);
                     true
                 }
             };
         }
-        self.judge_license() | dirty
+        let judged = self.judge_license();
+        if judged {
+            self.touched = Touched::everything();
+        }
+        judged | dirty
     }
 
     fn change(&mut self, change: &Change) -> bool {
-        let config = &mut self.config;
+        let (config, touched) = (&mut self.config, &mut self.touched);
+        match change.action.document() {
+            Document::Zone(zone) => touched.zone(zone.id),
+            Document::Pool(pool) => touched.pool(pool.id),
+            Document::Service(service) => touched.service(service.id),
+            Document::User(_) | Document::Token(_) | Document::License(_) => {}
+        }
+        let mut grow = |domain: &DomainName| {
+            if let Some(zone) = bump_serial(&mut config.zones, domain) {
+                touched.zone(zone);
+            }
+        };
         match &change.action {
             Action::Put(Document::Zone(zone)) => put(&mut config.zones, zone, |z| z.id),
             Action::Delete(Document::Zone(zone)) => config.zones.retain(|z| z.id != zone.id),
@@ -136,14 +158,14 @@ impl State {
                     .iter()
                     .find(|s| s.id == service.id)
                     .map(|s| s.domain.clone());
-                bump_serial(&mut config.zones, &service.domain);
+                grow(&service.domain);
                 if let Some(old) = old.filter(|old| *old != service.domain) {
-                    bump_serial(&mut config.zones, &old);
+                    grow(&old);
                 }
                 put(&mut config.services, service, |s: &Service| s.id);
             }
             Action::Delete(Document::Service(service)) => {
-                bump_serial(&mut config.zones, &service.domain);
+                grow(&service.domain);
                 config.services.retain(|s| s.id != service.id);
             }
             Action::Put(Document::License(license)) => {
@@ -242,7 +264,26 @@ impl State {
         changed
     }
 
-    pub(super) fn compile(&mut self) -> Result<Snapshot, String> {
+    /// Compiles what has changed since `base`, the snapshot in force: the rest is shared with it.
+    pub(super) fn compile(&mut self, base: &Snapshot) -> Result<Snapshot, String> {
+        // Until this one is in force, the next must not build on `base` with less than everything.
+        let touched = std::mem::replace(&mut self.touched, Touched::everything());
+        let part = match touched.changes(&self.config) {
+            Some(changes) => base
+                .with_changes(&changes, &mut self.slots, self.entropy)
+                .map_err(|e| told_all(&e))?,
+            None => None,
+        };
+        let snapshot = match part {
+            Some(snapshot) => snapshot,
+            None => self.compile_everything()?,
+        };
+        self.touched = Touched::default();
+        self.tell_fallback(&snapshot);
+        Ok(snapshot)
+    }
+
+    fn compile_everything(&mut self) -> Result<Snapshot, String> {
         let environment = Environment {
             geo: Arc::new(self.geo.clone()),
             map: Arc::clone(&self.map),
@@ -250,32 +291,41 @@ impl State {
             latency: self.settings.latency_settings(),
             tier: self.license.load().tier,
         };
-        let snapshot = Snapshot::compile(&self.config, &environment, &mut self.slots, self.entropy).map_err(
-            |errors| {
-                errors
-                    .iter()
-                    .map(ToString::to_string)
-                    .collect::<Vec<_>>()
-                    .join("; ")
-            },
-        )?;
-        let fallback = snapshot
-            .services()
-            .filter(|service| service.licence_fallback)
-            .count();
-        if fallback != self.fallback {
-            self.fallback = fallback;
-            match fallback {
-                0 => tracing::info!("every service answers by its own chain again"),
-                _ => tracing::warn!(
-                    services = fallback,
-                    tier = %environment.tier,
-                    "services answer by round-robin: the licence in force does not allow their chains"
-                ),
-            }
-        }
-        Ok(snapshot)
+        Snapshot::compile(&self.config, &environment, &mut self.slots, self.entropy).map_err(|e| told_all(&e))
     }
+
+    /// Says when services begin or end to answer by round-robin for want of a licence.
+    fn tell_fallback(&mut self, snapshot: &Snapshot) {
+        let tier = snapshot.tier();
+        // With the highest tier there are none, and nobody has to count.
+        let fallback = match tier {
+            Tier::Enterprise => 0,
+            _ => snapshot
+                .services()
+                .filter(|service| service.licence_fallback)
+                .count(),
+        };
+        if fallback == self.fallback {
+            return;
+        }
+        self.fallback = fallback;
+        match fallback {
+            0 => tracing::info!("every service answers by its own chain again"),
+            _ => tracing::warn!(
+                services = fallback,
+                %tier,
+                "services answer by round-robin: the licence in force does not allow their chains"
+            ),
+        }
+    }
+}
+
+fn told_all(errors: &[ValidationError]) -> String {
+    errors
+        .iter()
+        .map(ToString::to_string)
+        .collect::<Vec<_>>()
+        .join("; ")
 }
 
 fn told<T>(result: Result<T, impl std::error::Error>) -> Option<String> {
@@ -292,12 +342,11 @@ fn put<T: Clone, I: PartialEq>(list: &mut Vec<T>, new: &T, id: impl Fn(&T) -> I)
 }
 
 /// As the store does with the row: the closest zone around a name has a new serial.
-fn bump_serial(zones: &mut [Zone], domain: &DomainName) {
+fn bump_serial(zones: &mut [Zone], domain: &DomainName) -> Option<ZoneId> {
     let closest = zones
         .iter_mut()
         .filter(|zone| domain.is_within(&zone.name))
-        .max_by_key(|zone| zone.name.as_str().len());
-    if let Some(zone) = closest {
-        zone.serial = zone.serial.wrapping_add(1);
-    }
+        .max_by_key(|zone| zone.name.as_str().len())?;
+    closest.serial = closest.serial.wrapping_add(1);
+    Some(closest.id)
 }
