@@ -9,6 +9,7 @@ mod hostile;
 mod license;
 mod metrics;
 mod pools;
+mod reference;
 mod reload;
 mod routing;
 mod services;
