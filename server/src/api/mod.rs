@@ -8,6 +8,7 @@ pub mod error;
 mod events;
 pub mod extract;
 mod health;
+mod idempotency;
 mod members;
 mod metrics;
 mod pools;
@@ -21,6 +22,7 @@ use crate::state::AppState;
 use axum::Router;
 use axum::extract::DefaultBodyLimit;
 use axum::http::header;
+use axum::middleware::from_fn_with_state;
 use axum::response::{Html, IntoResponse};
 use axum::routing::get;
 use gslb_api_types::ApiError;
@@ -34,7 +36,8 @@ use utoipa_axum::router::OpenApiRouter;
     title = "Nexus GSLB API",
     description = "Everything the console can do. Send an API token as `Authorization: Bearer gslb_…`, or use the \
                    session of the console. Errors have one form: `{\"error\": {\"code\", \"message\", \"details\"}}`. Reads carry \
-                   an `ETag`; send it back as `If-Match` to be told when somebody else was faster.",
+                   an `ETag`; send it back as `If-Match` to be told when somebody else was faster. A POST \
+                   with an `Idempotency-Key` may be sent again: it gets the first answer again.",
 ))]
 struct Document;
 
@@ -72,6 +75,10 @@ pub fn router() -> Router<AppState> {
     let json: Arc<str> = document.to_json().unwrap_or_default().into();
     let page: Arc<str> = docs::page(&document).into();
     router
+        .layer(from_fn_with_state(
+            idempotency::Answers::default(),
+            idempotency::middleware,
+        ))
         .route(
             "/api/v1/openapi.json",
             get(move || async move { ([(header::CONTENT_TYPE, "application/json")], json.to_string()) }),

@@ -257,3 +257,22 @@ async fn a_restart_answers_from_what_was_stored() {
     assert_eq!(addresses, ["192.0.2.7".parse::<std::net::IpAddr>().unwrap()]);
     d.stop().await;
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_post_sent_again_with_its_key_makes_nothing_twice() {
+    let d = TestDaemon::plain().await;
+    let key = [("idempotency-key", "first-try")];
+    let body = json!({"name": "p"});
+    let first = d.call_with(Method::POST, "/pools", &key, body.clone()).await;
+    assert_eq!(first.status, StatusCode::CREATED);
+    let again = d.call_with(Method::POST, "/pools", &key, body).await;
+    assert_eq!((again.status, &again.bytes), (first.status, &first.bytes));
+    assert_eq!(again.headers["location"], first.headers["location"]);
+    let other = d
+        .call_with(Method::POST, "/pools", &key, json!({"name": "q"}))
+        .await;
+    assert_eq!(other.status, StatusCode::UNPROCESSABLE_ENTITY);
+    assert_eq!(other.fields(), ["Idempotency-Key"]);
+    assert_eq!(d.get("/pools").await.json()["total"], 1);
+    d.stop().await;
+}
