@@ -174,14 +174,16 @@ mod tests {
 
     #[test]
     fn rows_keep_their_keys_when_they_move() {
-        let _owner = Owner::new();
-        let rows = Rows::new(&["geo-ip".to_owned(), "asn".to_owned(), "random".to_owned()]);
-        assert!(rows.move_to(0, 2));
-        assert!(!rows.nudge(0, true));
-        assert!(rows.nudge(0, false));
-        assert_eq!(rows.chain(), ["asn", "geo-ip", "random"]);
-        assert_eq!(rows.position(0), Some(1));
-        rows.add(FilterName::Sticky);
-        assert_eq!(rows.position(3), Some(3));
+        // As a page does: signals live in the arena of their owner.
+        Owner::new().with(|| {
+            let rows = Rows::new(&["geo-ip".to_owned(), "asn".to_owned(), "random".to_owned()]);
+            assert!(rows.move_to(0, 2));
+            assert!(!rows.nudge(0, true));
+            assert!(rows.nudge(0, false));
+            assert_eq!(rows.chain(), ["asn", "geo-ip", "random"]);
+            assert_eq!(rows.position(0), Some(1));
+            rows.add(FilterName::Sticky);
+            assert_eq!(rows.position(3), Some(3));
+        });
     }
 }
