@@ -80,8 +80,7 @@ fn Algorithm(
 ) -> impl IntoView {
     let help = move || FilterName::parse(&algorithm.read()).map(|name| name.info().help);
     view! {
-        {rows
-            .chain()
+        {untrack(move || rows.chain())
             .into_iter()
             .enumerate()
             .map(|(index, step)| {

@@ -43,7 +43,7 @@ impl Drag {
         if list.set_pointer_capture(event.pointer_id()).is_err() {
             return;
         }
-        self.before.set_value(self.rows.get());
+        self.before.set_value(untrack(|| self.rows.get()));
         self.held.set(Some(key));
     }
 
