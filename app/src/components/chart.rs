@@ -22,12 +22,12 @@ const BANDS: [Band; 4] = [
     ("refused", "Refused, errors", |p| p.refused),
 ];
 
-/// A top of the scale that people read easily: 1, 2 or 5 times a power of ten.
+/// A top of the scale that people read easily, and its half too: 2, 4 or 10 times a power of ten.
 fn nice(top: u64) -> u64 {
     let mut unit = 1;
     loop {
-        for step in [1, 2, 5] {
-            if unit * step >= top.max(4) {
+        for step in [2, 4, 10] {
+            if unit * step >= top.max(2) {
                 return unit * step;
             }
         }
@@ -112,6 +112,11 @@ pub fn RateChart(points: Signal<Vec<RatePoint>>) -> impl IntoView {
                         .collect_view()}
                     <path class="ground-line" d=format!("M0 {HEIGHT}H{WIDTH}") />
                 </svg>
+                {move || {
+                    points
+                        .with(|list| list.iter().all(|p| p.queries == 0))
+                        .then(|| view! { <p class="rate-none">"No queries in the last five minutes"</p> })
+                }}
                 <span class="scale scale-top">{move || text::count(top.get())}</span>
                 <span class="scale scale-middle">{move || text::count(top.get() / 2)}</span>
             </div>
@@ -188,7 +193,7 @@ mod tests {
 
     #[test]
     fn the_scale_ends_at_round_numbers() {
-        assert_eq!([0, 5, 6, 21, 1999].map(nice), [5, 5, 10, 50, 2000]);
+        assert_eq!([0, 3, 6, 21, 1999].map(nice), [2, 4, 10, 40, 2000]);
     }
 
     #[test]

@@ -143,8 +143,8 @@ pub fn Pager(
     shown: usize,
     total: u64,
     next: Option<String>,
-    /// What is counted: `services`.
-    what: &'static str,
+    /// What is counted, in singular and plural.
+    what: (&'static str, &'static str),
 ) -> impl IntoView {
     let path = use_location().pathname.get_untracked();
     let query = list.get_untracked();
@@ -155,12 +155,11 @@ pub fn Pager(
         .is_some()
         .then(|| text::link(&path, &[("q", &search), ("sort", &sort)]));
     let next = next.map(|cursor| text::link(&path, &[("q", &search), ("sort", &sort), ("cursor", &cursor)]));
-    let shown = text::count(shown as u64);
-    let total = text::count(total);
+    let all = text::plural(total, what.0, what.1);
     let summary = if first.is_none() && next.is_none() {
-        format!("{total} {what}")
+        all
     } else {
-        format!("{shown} of {total} {what}")
+        format!("{} of {all}", text::count(shown as u64))
     };
     view! {
         <nav class="pager" aria-label="Parts of the list">

@@ -37,11 +37,13 @@ pub fn router() -> OpenApiRouter<AppState> {
 /// What part of the audit trail a list request wants.
 #[must_use]
 pub fn audit_filter(query: ListQuery) -> AuditFilter {
+    // A whole id is looked up as one; anything else is text to find.
+    let object_id = query.search.as_deref().and_then(|text| text.trim().parse().ok());
     AuditFilter {
         limit: query.limit,
         cursor: query.cursor,
-        object_id: None,
-        search: query.search,
+        object_id,
+        search: query.search.filter(|_| object_id.is_none()),
     }
 }
 

@@ -56,7 +56,7 @@ fn AuditTable(list: Memo<ListQuery>, page: Page<AuditEntry>) -> impl IntoView {
                 </tbody>
             </table>
         </div>
-        <Pager list shown total=page.total next=page.next_cursor what="changes" />
+        <Pager list shown total=page.total next=page.next_cursor what=("change", "changes") />
     }
     .into_any()
 }
@@ -72,11 +72,13 @@ fn AuditRow(entry: AuditEntry) -> impl IntoView {
                 {entry.actor} {entry.from.map(|from| view! { <span class="place mono">{from}</span> })}
             </td>
             <td data-label="What">
-                <span class="badge">{entry.action}</span>
-                " "
-                {entry.object}
-                " "
-                <b>{entry.name}</b>
+                <span>
+                    <span class="badge">{entry.action}</span>
+                    " "
+                    {entry.object}
+                    " "
+                    <b>{entry.name}</b>
+                </span>
             </td>
             <td data-label="Change">
                 <Diff before=entry.before after=entry.after />

@@ -36,7 +36,10 @@ fn DashboardView(data: Overview) -> impl IntoView {
             <Figure
                 name="Queries a second"
                 value=move || text::count(last().queries)
-                note=move || format!("{} answered", text::percent(last().answered, last().queries))
+                note=move || match last() {
+                    RatePoint { queries: 0, .. } => "none right now".to_owned(),
+                    point => format!("{} answered", text::percent(point.answered, point.queries)),
+                }
             />
             <Figure
                 name="Members healthy"

@@ -86,7 +86,7 @@ fn PoolTable(list: Memo<ListQuery>, page: Page<PoolSummary>) -> impl IntoView {
                 </tbody>
             </table>
         </div>
-        <Pager list shown total next what="pools" />
+        <Pager list shown total next what=("pool", "pools") />
     }
     .into_any()
 }

@@ -92,7 +92,7 @@ fn ServiceTable(list: Memo<ListQuery>, page: Page<ServiceRow>) -> impl IntoView 
                 </tbody>
             </table>
         </div>
-        <Pager list shown total=page.total next=page.next_cursor what="services" />
+        <Pager list shown total=page.total next=page.next_cursor what=("service", "services") />
     }
     .into_any()
 }

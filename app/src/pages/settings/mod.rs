@@ -57,7 +57,7 @@ fn SettingTable(settings: Vec<SettingView>) -> impl IntoView {
         <section class="panel" aria-labelledby="configuration">
             <header class="panel-head">
                 <h2 id="configuration">"Configuration"</h2>
-                <span class="hint">"Set in the configuration file or by environment; read when the daemon starts"</span>
+                <span class="hint">"From the configuration file or the environment; SIGHUP applies those that reload"</span>
             </header>
             <div class="table-frame">
                 <table class="stacking settings">

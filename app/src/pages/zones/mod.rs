@@ -119,7 +119,7 @@ fn ZoneTable(list: Memo<ListQuery>, page: Page<ZoneView>) -> impl IntoView {
                 </tbody>
             </table>
         </div>
-        <Pager list shown total=page.total next=page.next_cursor what="zones" />
+        <Pager list shown total=page.total next=page.next_cursor what=("zone", "zones") />
     }
     .into_any()
 }
