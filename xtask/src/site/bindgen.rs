@@ -4,14 +4,17 @@
 use anyhow::{Result, bail};
 use wasm_bindgen_cli_support::Bindgen;
 
-/// JavaScript glue and WASM for `stem`, as an ES module that is told by the page where its WASM lies.
-pub fn run(stem: &str, wasm: Vec<u8>) -> Result<(Vec<u8>, Vec<u8>)> {
+/// JavaScript glue and WASM for `stem`, as an ES module that is told by the page where its WASM lies. The names of
+/// functions serve stack traces; they are half of the file, and a browser loads them for nothing.
+pub fn run(stem: &str, wasm: Vec<u8>, names: bool) -> Result<(Vec<u8>, Vec<u8>)> {
     let mut output = Bindgen::new()
         .input_bytes(stem, wasm)
         .out_name(stem)
         .web(true)?
         .typescript(false)
         .omit_default_module_path(true)
+        .remove_name_section(!names)
+        .remove_producers_section(true)
         .generate_output()?;
     // Every crate that uses wasm-bindgen has an entry; it counts only with a script in it.
     let with_scripts = output

@@ -67,7 +67,7 @@ pub fn build(workspace: &Workspace, flavour: Flavour) -> Result<()> {
         return Ok(());
     }
 
-    let (js, wasm) = bindgen::run(STEM, wasm)?;
+    let (js, wasm) = bindgen::run(STEM, wasm, flavour == Flavour::Dev)?;
     let bundle = Bundle {
         js,
         wasm,
