@@ -24,6 +24,12 @@ pub fn build(workspace: &Workspace) -> Result<PathBuf> {
     );
     compile(workspace, true)?;
     let binary = workspace.server_binary(true);
+    ensure!(
+        site::is_embedded(workspace, &binary)?,
+        "{} is not made with the console in {}",
+        binary.display(),
+        workspace.site().display()
+    );
     let size = fs::metadata(&binary)
         .with_context(|| binary.display().to_string())?
         .len();

@@ -82,14 +82,31 @@ pub fn build(workspace: &Workspace, flavour: Flavour) -> Result<()> {
 
 /// Compressed size of the WASM in the built site, in bytes.
 pub fn wasm_brotli_size(workspace: &Workspace) -> Result<u64> {
+    Ok(fs::metadata(workspace.site().join("pkg").join(wasm_name(workspace)? + ".br"))?.len())
+}
+
+/// Whether a program carries the built site, told by the name of its WASM, which no other site has.
+pub fn is_embedded(workspace: &Workspace, binary: &Path) -> Result<bool> {
+    let name = wasm_name(workspace)?;
+    let program = fs::read(binary).with_context(|| format!("reading {}", binary.display()))?;
+    Ok(contains(&program, name.as_bytes()))
+}
+
+/// Name of the WASM in the built site.
+fn wasm_name(workspace: &Workspace) -> Result<String> {
     let folder = workspace.site().join("pkg");
     for entry in fs::read_dir(&folder).with_context(|| format!("reading {}", folder.display()))? {
-        let entry = entry?;
-        if entry.file_name().to_string_lossy().ends_with("_bg.wasm.br") {
-            return Ok(entry.metadata()?.len());
+        let name = entry?.file_name().to_string_lossy().into_owned();
+        if name.ends_with("_bg.wasm") {
+            return Ok(name);
         }
     }
-    bail!("{} has no compressed WASM", folder.display());
+    bail!("{} has no WASM", folder.display());
+}
+
+/// Whether `needle` stands in `text`.
+fn contains(text: &[u8], needle: &[u8]) -> bool {
+    text.windows(needle.len()).any(|window| window == needle)
 }
 
 /// Runs cargo for the browser's target and gives the file that it made.

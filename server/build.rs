@@ -1,0 +1,10 @@
+//! Tells cargo that a release embeds the built console, so that a new console makes a new program. Debug builds read
+//! the console from the disk at run time.
+
+fn main() {
+    println!("cargo::rerun-if-changed=build.rs");
+    // An absent folder counts as changed: the first build with a console is not taken for the one without.
+    if std::env::var("PROFILE").is_ok_and(|profile| profile == "release") {
+        println!("cargo::rerun-if-changed=../target/site");
+    }
+}
