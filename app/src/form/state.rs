@@ -9,12 +9,16 @@ use leptos::prelude::*;
 use leptos_router::hooks::use_query_map;
 use serde::Deserialize;
 use std::collections::BTreeSet;
+use std::time::Duration;
 use wasm_bindgen::JsCast as _;
 
 /// The draft that came back in the address, if any.
 pub fn use_draft<T: Form>() -> Option<Draft<T>> {
     use_query_map().with_untracked(|query| query.get(T::PARAM).and_then(|text| Draft::decode(&text)))
 }
+
+/// How long a click takes at most, from pressing to letting go.
+const LEFT: Duration = Duration::from_millis(250);
 
 /// What the browser sends: the fields below `form`.
 #[derive(Deserialize)]
@@ -63,16 +67,29 @@ impl FormState {
     /// What to do when something is typed, and when a field is left.
     pub fn listeners<T: Form>(self) -> (impl Fn(web_sys::Event) + Copy, impl Fn(web_sys::Event) + Copy) {
         (
-            move |event: web_sys::Event| self.edited::<T>(&event, false),
-            move |event: web_sys::Event| self.edited::<T>(&event, true),
+            move |event: web_sys::Event| {
+                if let Some(target) = event.target() {
+                    self.edited::<T>(&target, false);
+                }
+            },
+            // A field is left by pressing the mouse on something: its problem waits until that click is done, since
+            // what it moves aside may be just what is clicked.
+            move |event: web_sys::Event| {
+                let Some(target) = event.target() else { return };
+                set_timeout(move || self.edited::<T>(&target, true), LEFT);
+            },
         )
     }
 
     /// Checks the form after an input; `seen` also counts the field as finished, so that its problem shows.
-    fn edited<T: Form>(self, event: &web_sys::Event, seen: bool) {
-        let Some(target) = event.target().and_then(|t| t.dyn_into::<web_sys::Element>().ok()) else {
+    fn edited<T: Form>(self, target: &web_sys::EventTarget, seen: bool) {
+        let Some(target) = target.dyn_ref::<web_sys::Element>() else {
             return;
         };
+        // The page may have been left meanwhile.
+        if self.dirty.is_disposed() {
+            return;
+        }
         let Some(form) = target
             .closest("form")
             .ok()

@@ -5,7 +5,7 @@ use crate::components::chain::apply_op;
 use crate::components::chain::step_list;
 use crate::form::{Form, given, ticked, whole_number};
 use gslb_api_types::model::{
-    ErrorCode, FallbackText, FilterName, ServiceDraft, ServiceId, TenantId, Tier, ValidationError,
+    ErrorCode, FallbackText, FilterName, ServiceDraft, ServiceId, TenantId, ValidationError,
 };
 use gslb_api_types::{ServiceView, Stored};
 use serde::{Deserialize, Serialize};
@@ -49,14 +49,14 @@ pub struct ServiceForm {
 impl ServiceForm {
     /// The form of a stored service, or of a new one.
     #[must_use]
-    pub fn of(service: Option<&Stored<ServiceView>>, tier: Tier) -> Self {
+    pub fn of(service: Option<&Stored<ServiceView>>) -> Self {
         let Some(stored) = service else {
             return Self {
                 ttl: "30".to_owned(),
                 max_answers: "1".to_owned(),
                 enabled: "on".to_owned(),
                 fallback: "none".to_owned(),
-                mode: if tier >= Tier::Pro { "chain" } else { "single" }.to_owned(),
+                mode: "single".to_owned(),
                 algorithm: FilterName::RoundRobin.to_string(),
                 ..Self::default()
             };
@@ -212,8 +212,9 @@ mod tests {
             name: "web".to_owned(),
             domain: "www.example.com".to_owned(),
             pool_id: TenantId::DEFAULT.to_string(),
+            mode: "chain".to_owned(),
             filter_chain: vec!["geo-ip".to_owned()],
-            ..ServiceForm::of(None, Tier::Pro)
+            ..ServiceForm::of(None)
         }
     }
 

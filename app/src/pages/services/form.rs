@@ -69,7 +69,7 @@ fn ServiceEditor(data: ServiceEdit) -> impl IntoView {
     let came_back = draft.is_some();
     let (form, error) = match draft {
         Some(draft) => (draft.form, draft.error),
-        None => (ServiceForm::of(data.service.as_ref(), tier), None),
+        None => (ServiceForm::of(data.service.as_ref()), None),
     };
     let action = ServerAction::<SaveService>::new();
     let state = FormState::new::<ServiceForm>(error);
