@@ -108,6 +108,46 @@ impl Geo for NoGeo {
     }
 }
 
+/// Private, shared, loopback and link-local blocks of IPv4: network and prefix length.
+const PRIVATE_V4: [(u32, u8); 6] = [
+    (0x0a00_0000, 8),
+    (0x6440_0000, 10),
+    (0x7f00_0000, 8),
+    (0xa9fe_0000, 16),
+    (0xac10_0000, 12),
+    (0xc0a8_0000, 16),
+];
+/// Unique-local, link-local and loopback blocks of IPv6.
+const PRIVATE_V6: [(u128, u8); 3] = [(0xfc00 << 112, 7), (0xfe80 << 112, 10), (1, 128)];
+
+/// Bits that two values have in common, from the left, as a prefix length of `width` bits.
+fn common(differing_from: u32, width: u32) -> u8 {
+    u8::try_from(differing_from.min(width)).unwrap_or(u8::MAX)
+}
+
+/// The shortest prefix around an address that lies wholly inside one private block, or wholly outside all of them.
+#[must_use]
+pub fn prefix_apart_from_private(ip: IpAddr) -> u8 {
+    // Inside a block of length n the first n bits agree, and n is enough; outside, one bit more than agree.
+    let apart = |shared: u8, length: u8| if shared >= length { length } else { shared + 1 };
+    match ip {
+        IpAddr::V4(v4) => {
+            let bits = v4.to_bits();
+            let each = PRIVATE_V4
+                .iter()
+                .map(|(net, length)| apart(common((bits ^ net).leading_zeros(), 32), *length));
+            each.max().unwrap_or(0)
+        }
+        IpAddr::V6(v6) => {
+            let bits = v6.to_bits();
+            let each = PRIVATE_V6
+                .iter()
+                .map(|(net, length)| apart(common((bits ^ net).leading_zeros(), 128), *length));
+            each.max().unwrap_or(0)
+        }
+    }
+}
+
 /// Whether an address is private, unique-local, shared (RFC 6598), loopback or link-local: an address that a public
 /// geo database cannot place.
 #[must_use]
@@ -120,6 +160,57 @@ pub fn is_private(ip: IpAddr) -> bool {
         IpAddr::V6(v6) => {
             let first = v6.segments()[0];
             v6.is_loopback() || first & 0xfe00 == 0xfc00 || first & 0xffc0 == 0xfe80
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn prefixes_stay_apart_from_private_blocks() {
+        let of =
+            |text: &str| prefix_apart_from_private(text.parse().unwrap_or_else(|e| panic!("{text}: {e}")));
+        // 10/8 itself; its neighbours share seven bits with it, so that the eighth must count.
+        assert_eq!((of("10.1.2.0"), of("11.1.2.0")), (8, 8));
+        assert_eq!(
+            (of("192.168.7.0"), of("192.169.0.0"), of("172.16.0.0")),
+            (16, 16, 12)
+        );
+        // Far from all: the first bits tell.
+        assert_eq!(of("224.0.0.0"), 3);
+        assert_eq!((of("fd00::1"), of("fe80::1"), of("::1")), (7, 10, 128));
+        assert_eq!(of("2001:db8::"), 3);
+    }
+
+    #[test]
+    fn every_address_inside_the_prefix_is_as_private_as_the_first() {
+        for text in [
+            "9.9.9.9",
+            "10.255.0.1",
+            "100.63.0.1",
+            "100.64.0.1",
+            "169.253.1.1",
+            "172.32.0.1",
+            "198.51.100.1",
+        ] {
+            let ip: std::net::Ipv4Addr = text.parse().unwrap_or_else(|e| panic!("{text}: {e}"));
+            let length = prefix_apart_from_private(ip.into());
+            let size = 32 - u32::from(length);
+            let first = ip.to_bits() >> size << size;
+            for step in 0..=64_u32 {
+                let other = first
+                    | (u32::MAX >> length)
+                        .checked_div(64)
+                        .unwrap_or(0)
+                        .saturating_mul(step);
+                assert_eq!(
+                    is_private(std::net::Ipv4Addr::from(other).into()),
+                    is_private(ip.into()),
+                    "{text} {other:x}"
+                );
+            }
         }
     }
 }

@@ -3,7 +3,7 @@
 //! It also keeps the ECS scope: every step that reads the client says how many bits its result depended on, and the
 //! longest wins (RFC 7871 §7.2.1). A step that leaves the set as it was has read the client all the same.
 
-use crate::geo::{AsInfo, Country, Geo, Located, is_private};
+use crate::geo::{AsInfo, Country, Geo, Located, is_private, prefix_apart_from_private};
 use crate::hash;
 use crate::query::{ClientSubnet, QueryContext};
 use std::net::IpAddr;
@@ -119,7 +119,16 @@ impl<'a> Client<'a> {
         };
         let bits = GEO_BITS.of(subnet.address);
         let found = ask(self.geo, hash::network(subnet.address, bits));
-        self.depends_on(found.prefix.min(bits));
+        // A private client gets what the transport source gets, so its result holds for private blocks alone, and that
+        // of a public client never for a private one, however wide the network in the database is.
+        // Without any data nobody gets anything, and nothing depends on the client.
+        let anything = found.prefix > 0 || found.value.is_some();
+        let apart = if anything {
+            prefix_apart_from_private(subnet.address)
+        } else {
+            0
+        };
+        self.depends_on(found.prefix.max(apart).min(bits));
         if found.value.is_none() && is_private(subnet.address) {
             self.blind = true;
             return ask(self.geo, self.source).value;

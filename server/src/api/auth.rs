@@ -57,10 +57,18 @@ fn bearer(headers: &HeaderMap) -> Option<&str> {
     scheme.eq_ignore_ascii_case("bearer").then(|| token.trim())
 }
 
-async fn identify(auth: &Auth, parts: &Parts) -> Result<Actor, ApiError> {
-    let from = source(&parts.extensions);
-    if parts.headers.contains_key(header::AUTHORIZATION) {
-        let token = bearer(&parts.headers)
+/// Who sends these headers in this session.
+///
+/// # Errors
+/// `unauthorized` for nobody, an unknown or expired token, a session that is over.
+pub async fn identify(
+    auth: &Auth,
+    headers: &HeaderMap,
+    session: Option<&Session>,
+    from: Option<IpAddr>,
+) -> Result<Actor, ApiError> {
+    if headers.contains_key(header::AUTHORIZATION) {
+        let token = bearer(headers)
             .ok_or_else(|| unauthorized("the Authorization header must be `Bearer gslb_…`"))?;
         let actor = auth
             .actor_of_token(token, from)
@@ -69,7 +77,7 @@ async fn identify(auth: &Auth, parts: &Parts) -> Result<Actor, ApiError> {
         return actor.ok_or_else(|| unauthorized("this token is not known, or has expired"));
     }
     let nobody = || unauthorized("log in, or send an API token");
-    let session = parts.extensions.get::<Session>().ok_or_else(nobody)?;
+    let session = session.ok_or_else(nobody)?;
     let holder: Option<Holder> = session.get(HOLDER_KEY).await.map_err(|error| {
         tracing::error!(%error, "the session could not be read");
         ApiError::new("internal", "something went wrong inside; the log has the details")
@@ -93,7 +101,8 @@ async fn identify(auth: &Auth, parts: &Parts) -> Result<Actor, ApiError> {
 /// Finds out who calls and leaves the result in the request; whether that is enough is for the handlers to say.
 pub async fn middleware(State(state): State<AppState>, request: Request, next: Next) -> Response {
     let (mut parts, body) = request.into_parts();
-    let identity = identify(&state.auth, &parts).await;
+    let session = parts.extensions.get::<Session>();
+    let identity = identify(&state.auth, &parts.headers, session, source(&parts.extensions)).await;
     parts.extensions.insert(Identity(identity));
     next.run(Request::from_parts(parts, body)).await
 }

@@ -3,9 +3,10 @@
 //! `event: event` carries an [`Event`] with its id, so that a browser that comes back names the last one it saw and gets
 //! what it missed. `event: rate` carries a [`RatePoint`](gslb_api_types::RatePoint) each second, without an id: a missed one is not made up for.
 
-use super::auth::Caller;
+use super::auth::{Caller, identify};
 use super::error::{ApiFailure, ApiResult};
 use crate::state::AppState;
+use axum::Extension;
 use axum::extract::State;
 use axum::http::HeaderMap;
 use axum::response::sse::{Event as SseEvent, KeepAlive, Sse};
@@ -16,8 +17,12 @@ use gslb_core::OpError;
 use std::convert::Infallible;
 use std::time::Duration;
 use tokio_stream::wrappers::BroadcastStream;
+use tower_sessions::Session;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
+
+/// A stream whose token or session has ended is closed within this time.
+const CHECK: Duration = Duration::from_secs(5);
 
 /// Routes of this file.
 pub fn router() -> OpenApiRouter<AppState> {
@@ -31,6 +36,23 @@ fn encode(event: &Event) -> SseEvent {
     SseEvent::default().event("event").id(id).data(data)
 }
 
+/// Ends when the token or session that opened the stream is no longer good.
+async fn credential_over(state: &AppState, headers: &HeaderMap, session: Option<Session>) {
+    loop {
+        tokio::time::sleep(CHECK).await;
+        // What was read when the stream was opened is forgotten: the session may have ended elsewhere.
+        if let Some(session) = &session
+            && session.load().await.is_err()
+        {
+            continue;
+        }
+        let caller = identify(&state.auth, headers, session.as_ref(), None).await;
+        if caller.is_err_and(|error| error.code == "unauthorized") {
+            return;
+        }
+    }
+}
+
 /// Health transitions and configuration changes of the tenant, and the query rate each second, as they happen.
 /// `Last-Event-ID` brings what was missed, as far back as the node remembers.
 #[utoipa::path(get, path = "/events", tag = "events", operation_id = "streamEvents",
@@ -39,6 +61,7 @@ fn encode(event: &Event) -> SseEvent {
 async fn events(
     State(state): State<AppState>,
     Caller(actor): Caller,
+    session: Option<Extension<Session>>,
     headers: HeaderMap,
 ) -> ApiResult<Sse<impl Stream<Item = Result<SseEvent, Infallible>>>> {
     if !actor.may(Permission::EventsRead) {
@@ -67,6 +90,13 @@ async fn events(
     let missed = stream::iter(missed.iter().map(encode).collect::<Vec<_>>());
     let opening = stream::iter([SseEvent::default().retry(Duration::from_secs(2)).comment("open")]);
     let stream = opening.chain(missed).chain(stream::select(live, rate)).map(Ok);
-    let stream = stream.take_until(state.stop.clone().cancelled_owned());
+    let stop = state.stop.clone();
+    let over = async move {
+        tokio::select! {
+            () = stop.cancelled() => {}
+            () = credential_over(&state, &headers, session.map(|Extension(session)| session)) => {}
+        }
+    };
+    let stream = stream.take_until(Box::pin(over));
     Ok(Sse::new(stream).keep_alive(KeepAlive::new().interval(Duration::from_secs(15))))
 }

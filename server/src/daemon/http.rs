@@ -4,17 +4,21 @@ use crate::state::AppState;
 use crate::{api, web};
 use anyhow::{Context, bail};
 use axum::Router;
-use axum::http::HeaderName;
-use axum::middleware::{from_fn, from_fn_with_state};
+use axum::extract::Request;
+use axum::http::{HeaderName, StatusCode};
+use axum::middleware::{Next, from_fn, from_fn_with_state};
+use axum::response::Response;
 use axum_server::Handle;
 use axum_server::tls_rustls::RustlsConfig;
 use gslb_core::config::Settings;
+use hyper_util::rt::{TokioExecutor, TokioTimer};
 use std::net::{IpAddr, SocketAddr, TcpListener};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 use tokio::task::JoinHandle;
 use tower_http::catch_panic::CatchPanicLayer;
 use tower_http::request_id::{MakeRequestUuid, PropagateRequestIdLayer, SetRequestIdLayer};
+use tower_http::timeout::TimeoutLayer;
 
 /// Requests that are being answered at the stop have this long to end.
 const GRACE: Duration = Duration::from_secs(5);
@@ -92,6 +96,20 @@ pub fn check_plaintext(settings: &Settings, tls: bool) -> anyhow::Result<()> {
     )
 }
 
+/// Keeps a request id that the client chose, if it is one: it goes into logs and back out.
+async fn own_request_id(mut request: Request, next: Next) -> Response {
+    let letter = |b: &u8| b.is_ascii_alphanumeric() || b"-_.".contains(b);
+    let good = |id: &[u8]| (1..=64).contains(&id.len()) && id.iter().all(letter);
+    if request
+        .headers()
+        .get("x-request-id")
+        .is_some_and(|id| !good(id.as_bytes()))
+    {
+        request.headers_mut().remove("x-request-id");
+    }
+    next.run(request).await
+}
+
 /// The whole API and console.
 pub fn application(state: &AppState) -> Router {
     let request_id = HeaderName::from_static("x-request-id");
@@ -103,10 +121,28 @@ pub fn application(state: &AppState) -> Router {
         .layer(sessions)
         .layer(from_fn(web::origin::guard))
         .layer(from_fn(web::security_headers))
+        .layer(TimeoutLayer::with_status_code(
+            StatusCode::REQUEST_TIMEOUT,
+            ANSWER,
+        ))
         .layer(CatchPanicLayer::new())
         .layer(PropagateRequestIdLayer::new(request_id.clone()))
         .layer(SetRequestIdLayer::new(request_id, MakeRequestUuid))
+        .layer(from_fn(own_request_id))
         .with_state(state.clone())
+}
+
+/// A client that sends its request head slower than this is let go.
+const HEAD: Duration = Duration::from_secs(10);
+/// A request that is not answered by then, its body included, is given up. Streams are answers that have begun.
+const ANSWER: Duration = Duration::from_secs(30);
+
+fn patience(builder: &mut hyper_util::server::conn::auto::Builder<TokioExecutor>) {
+    builder.http1().timer(TokioTimer::new()).header_read_timeout(HEAD);
+    builder
+        .http2()
+        .timer(TokioTimer::new())
+        .keep_alive_interval(Some(ANSWER));
 }
 
 /// Servers that run, and how to stop them.
@@ -125,12 +161,14 @@ impl HttpServers {
         let service = app.into_make_service_with_connect_info::<SocketAddr>();
         let task = match tls {
             Some(tls) => {
-                let server =
+                let mut server =
                     axum_server::from_tcp_rustls(listener, tls.config.clone())?.handle(handle.clone());
+                patience(server.http_builder());
                 tokio::spawn(async move { ended(server.serve(service).await) })
             }
             None => {
-                let server = axum_server::from_tcp(listener)?.handle(handle.clone());
+                let mut server = axum_server::from_tcp(listener)?.handle(handle.clone());
+                patience(server.http_builder());
                 tokio::spawn(async move { ended(server.serve(service).await) })
             }
         };

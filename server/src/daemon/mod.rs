@@ -22,7 +22,7 @@ use http::{HttpServers, Tls};
 use signals::{Signals, Wish};
 use std::collections::HashMap;
 use std::io::Write;
-use std::net::SocketAddr;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -226,8 +226,14 @@ fn rtt_threshold(settings: &Settings) -> Duration {
 }
 
 fn dns_settings(settings: &Settings) -> DnsSettings {
+    let (ip, port) = (settings.dns.listen_addr, settings.dns.port.0);
+    let mut listen = vec![SocketAddr::new(ip, port)];
+    if ip == IpAddr::V6(Ipv6Addr::UNSPECIFIED) {
+        // A socket of its own for IPv4: the one for IPv6 takes that family alone.
+        listen.push(SocketAddr::new(Ipv4Addr::UNSPECIFIED.into(), port));
+    }
     DnsSettings {
-        listen: vec![SocketAddr::new(settings.dns.listen_addr, settings.dns.port.0)],
+        listen,
         udp_threads: usize::try_from(settings.dns.udp_threads).unwrap_or_default(),
         nsid: settings.dns.nsid.as_ref().map(|text| text.clone().into_bytes()),
         ..DnsSettings::default()

@@ -212,3 +212,37 @@ async fn metrics_have_no_login_on_their_port_and_need_one_on_the_apis() {
     assert_eq!(send(d.api, Method::GET, "/ready", &[], "").await.status, 200);
     d.stop().await;
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_database_is_its_owners_and_one_daemons() {
+    use std::os::unix::fs::PermissionsExt;
+    let d = TestDaemon::plain().await;
+    for name in ["gslbd.db", "gslbd.db-wal", "gslbd.db-shm"] {
+        let mode = std::fs::metadata(d.folder.path().join(name))
+            .unwrap()
+            .permissions()
+            .mode();
+        assert_eq!(mode & 0o077, 0, "{name} can be read by others: {mode:o}");
+    }
+    let config = d.folder.path().join("config.yaml");
+    let second = program()
+        .args([
+            "--dns-port",
+            "0",
+            "--api-port",
+            "0",
+            "--metrics-port",
+            "0",
+            "--config",
+        ])
+        .arg(config)
+        .output()
+        .unwrap();
+    assert_eq!(second.status.code(), Some(1));
+    let text = String::from_utf8_lossy(&second.stderr);
+    assert!(text.contains("in use by another gslbd"), "{text}");
+    let headers = [("x-request-id", "<script>")];
+    let answer = send(d.api, Method::GET, "/healthz", &headers, "").await;
+    assert_ne!(answer.headers["x-request-id"], "<script>");
+    d.stop().await;
+}

@@ -25,7 +25,7 @@ const BUILD_KEYS: &str = match option_env!("GSLB_DEFAULT_LICENSE_PUBLIC_KEYS") {
 settings! {
     /// DNS on the wire.
     dns: Dns = "dns" {
-        "Address that DNS listens on, UDP and TCP."
+        "Address that DNS listens on, UDP and TCP; `::` is every address of both families."
         listen_addr: IpAddr = "listenAddr", "0.0.0.0", restart;
         "Port that DNS listens on; 0 takes a free one."
         port: Port = "port", "5353", restart;

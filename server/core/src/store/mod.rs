@@ -25,7 +25,9 @@ use sqlx::migrate::Migrator;
 use sqlx::sqlite::{
     SqliteConnectOptions, SqliteJournalMode, SqlitePool, SqlitePoolOptions, SqliteSynchronous,
 };
+use std::fs::{File, OpenOptions, TryLockError};
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 static MIGRATIONS: Migrator = sqlx::migrate!("../../migrations");
@@ -37,6 +39,21 @@ pub enum StoreError {
     #[error("cannot create the folder {path}")]
     Folder {
         /// The folder.
+        path: PathBuf,
+        /// Why.
+        #[source]
+        source: std::io::Error,
+    },
+    /// Another daemon has the database open.
+    #[error("the database {path} is in use by another gslbd")]
+    InUse {
+        /// The file.
+        path: PathBuf,
+    },
+    /// The file cannot be made, locked, or kept to its owner.
+    #[error("cannot prepare {path}")]
+    File {
+        /// The file.
         path: PathBuf,
         /// Why.
         #[source]
@@ -102,6 +119,8 @@ impl StoreError {
 /// The open database. Cheap to clone.
 #[derive(Debug, Clone)]
 pub struct Store {
+    /// Held as long as the database is open: two daemons on one file would not see each other's changes.
+    lock: Arc<Mutex<Option<File>>>,
     writer: SqlitePool,
     readers: SqlitePool,
 }
@@ -118,6 +137,8 @@ impl Store {
                 source,
             })?;
         }
+        let lock = lock(path)?;
+        restrict(path)?;
         let open = |source| StoreError::Open {
             path: path.to_owned(),
             source,
@@ -136,19 +157,24 @@ impl Store {
             .await
             .map_err(open)?;
         MIGRATIONS.run(&writer).await?;
-        restrict(path);
         let readers = SqlitePoolOptions::new()
             .max_connections(4)
             .connect_with(options.create_if_missing(false).read_only(true))
             .await
             .map_err(open)?;
-        Ok(Self { writer, readers })
+        Ok(Self {
+            lock: Arc::new(Mutex::new(Some(lock))),
+            writer,
+            readers,
+        })
     }
 
     /// Closes every connection, so that the write-ahead log is folded into the file.
     pub async fn close(&self) {
         self.readers.close().await;
         self.writer.close().await;
+        // Another daemon may have the file from here on.
+        self.lock.lock().unwrap_or_else(PoisonError::into_inner).take();
     }
 
     /// Revision of the last change that was applied here.
@@ -164,14 +190,55 @@ impl Store {
     }
 }
 
-/// The file holds password and token hashes: nobody but its owner needs to read it.
-#[cfg(unix)]
-fn restrict(path: &Path) {
-    use std::os::unix::fs::PermissionsExt;
-    if let Err(error) = std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o600)) {
-        tracing::warn!(path = %path.display(), %error, "cannot restrict the database file to its owner");
+/// Locks the file beside the database for this process. It is not the database itself: SQLite has locks of its own there.
+fn lock(path: &Path) -> Result<File, StoreError> {
+    let mut name = path.as_os_str().to_owned();
+    name.push(".lock");
+    let name = PathBuf::from(name);
+    let failed = |source| StoreError::File {
+        path: name.clone(),
+        source,
+    };
+    let file = owners(OpenOptions::new().write(true).create(true).truncate(false))
+        .open(&name)
+        .map_err(failed)?;
+    match file.try_lock() {
+        Ok(()) => Ok(file),
+        Err(TryLockError::WouldBlock) => Err(StoreError::InUse {
+            path: path.to_owned(),
+        }),
+        Err(TryLockError::Error(source)) => Err(failed(source)),
     }
 }
 
-#[cfg(not(unix))]
-fn restrict(_: &Path) {}
+/// Keeps the database to its owner: it holds password and token hashes. SQLite gives the files beside it (the
+/// write-ahead log and its index) the mode that the database has when they are made, so it must be right before.
+fn restrict(path: &Path) -> Result<(), StoreError> {
+    let failed = |source| StoreError::File {
+        path: path.to_owned(),
+        source,
+    };
+    owners(OpenOptions::new().write(true).create(true).truncate(false))
+        .open(path)
+        .map_err(failed)?;
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        for ending in ["", "-wal", "-shm"] {
+            let mut name = path.as_os_str().to_owned();
+            name.push(ending);
+            let name = PathBuf::from(name);
+            if name.exists() {
+                std::fs::set_permissions(&name, std::fs::Permissions::from_mode(0o600)).map_err(failed)?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// A file that is made for its owner alone.
+fn owners(options: &mut OpenOptions) -> &mut OpenOptions {
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(options, 0o600);
+    options
+}
