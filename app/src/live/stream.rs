@@ -23,6 +23,9 @@ const SILENCE: f64 = 5_000.0;
 /// Events that come together make one pulse.
 const GATHER: Duration = Duration::from_millis(150);
 
+/// What the browser calls with each message.
+type Listener = Closure<dyn FnMut(MessageEvent)>;
+
 struct Stream {
     live: Live,
     channel: Option<BroadcastChannel>,
@@ -33,7 +36,7 @@ struct Stream {
     /// Lets the lock go when the page leaves the console.
     release: RefCell<Option<js_sys::Function>>,
     /// Kept alive as long as the stream.
-    closures: RefCell<Vec<Closure<dyn FnMut(MessageEvent)>>>,
+    closures: RefCell<Vec<Listener>>,
 }
 
 /// Opens the stream, or listens to the tab that has it, until the owner of the caller is cleaned up.
@@ -58,7 +61,7 @@ pub fn start(live: Live) {
         stream.every(SLOW, Stream::slow),
         {
             stream.every(Duration::from_secs(10), |stream| {
-                stream.live.clock.update(|n| *n += 1)
+                stream.live.clock.update(|n| *n += 1);
             })
         },
     ];
