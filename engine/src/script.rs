@@ -102,9 +102,10 @@ pub struct ScriptError {
 
 /// A compiled script.
 pub trait Script: Debug + Send + Sync {
-    /// Whether [`run`](Self::run) is quick whatever the query: if not, it may block for milliseconds, and does not belong
-    /// on a thread that other services wait for.
-    fn is_quick(&self) -> bool;
+    /// Whether [`run`](Self::run) with so many candidates is quick, whatever the query: if not, it may block for
+    /// milliseconds, and does not belong on a thread that other services wait for. The number matters because the cost of
+    /// any script grows with it; one that is quick with n is quick with fewer.
+    fn is_quick(&self, candidates: usize) -> bool;
 
     /// What it reads of the client.
     fn reads(&self) -> ScriptReads;
