@@ -19,6 +19,7 @@ pub mod geo;
 mod hash;
 pub mod model;
 pub mod query;
+pub mod ranges;
 pub mod script;
 pub mod slots;
 pub mod snapshot;

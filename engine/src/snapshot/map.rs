@@ -5,6 +5,7 @@
 
 use crate::environment::MapRule;
 use crate::geo::Located;
+use crate::ranges::{Builder, NONE, Table};
 use crate::snapshot::pool::{CompiledMember, region_hash};
 use ipnet::IpNet;
 use std::net::IpAddr;
@@ -46,83 +47,33 @@ impl Target {
     }
 }
 
-/// Index of no rule.
-const NONE: u32 = u32::MAX;
-
-/// One family's ranges: range `i` begins at `starts[i]` and ends before the next.
-#[derive(Debug)]
-struct Ranges {
-    starts: Vec<u128>,
-    targets: Vec<u32>,
+/// Cuts nested networks (first and last address, index of the target list; no two equal) into pieces, and tells in
+/// rising order from where on which list holds.
+fn flatten(mut nets: Vec<(u128, u128, u32)>, mut from: impl FnMut(u128, u32)) {
+    // Outer nets first: an inner one then cuts its part out of the one that is open.
+    nets.sort_unstable_by(|a, b| a.0.cmp(&b.0).then(b.1.cmp(&a.1)));
+    let mut open: Vec<(u128, u32)> = Vec::new();
+    for (first, last, target) in nets {
+        close(&mut open, Some(first), &mut from);
+        from(first, target);
+        open.push((last, target));
+    }
+    close(&mut open, None, &mut from);
 }
 
-impl Ranges {
-    /// `nets`: first and last address with the index of the target list, no two nets equal.
-    fn new(mut nets: Vec<(u128, u128, u32)>, last_address: u128) -> Self {
-        // Outer nets first: an inner one then cuts its part out of the one that is open.
-        nets.sort_unstable_by(|a, b| a.0.cmp(&b.0).then(b.1.cmp(&a.1)));
-        let mut ranges = Self {
-            starts: vec![0],
-            targets: vec![NONE],
-        };
-        let mut open: Vec<(u128, u32)> = Vec::new();
-        let close = |ranges: &mut Self, open: &mut Vec<(u128, u32)>, before: Option<u128>| {
-            while let Some(&(last, _)) = open.last().filter(|(last, _)| before.is_none_or(|b| *last < b)) {
-                open.pop();
-                if last < last_address {
-                    ranges.push(last + 1, open.last().map_or(NONE, |(_, target)| *target));
-                }
-            }
-        };
-        for (first, last, target) in nets {
-            close(&mut ranges, &mut open, Some(first));
-            ranges.push(first, target);
-            open.push((last, target));
+/// Ends the nets that end before an address, or all; behind each, the one around it goes on.
+fn close(open: &mut Vec<(u128, u32)>, before: Option<u128>, from: &mut impl FnMut(u128, u32)) {
+    while let Some((last, _)) = open.pop_if(|(last, _)| before.is_none_or(|before| *last < before)) {
+        if let Some(next) = last.checked_add(1) {
+            from(next, open.last().map_or(NONE, |(_, target)| *target));
         }
-        close(&mut ranges, &mut open, None);
-        ranges
-    }
-
-    fn push(&mut self, start: u128, target: u32) {
-        if self.starts.last() == Some(&start) {
-            self.starts.pop();
-            self.targets.pop();
-        }
-        // Neighbours with the same targets are one range.
-        if self.targets.last() != Some(&target) {
-            self.starts.push(start);
-            self.targets.push(target);
-        }
-    }
-
-    /// The target list of an address, and the length of the shortest prefix around it inside one range; `bits` is
-    /// the width of the family.
-    #[inline]
-    fn find(&self, address: u128, bits: u32) -> (u32, u8) {
-        let next = self.starts.partition_point(|start| *start <= address);
-        let target = next
-            .checked_sub(1)
-            .and_then(|i| self.targets.get(i))
-            .copied()
-            .unwrap_or(NONE);
-        let start = next
-            .checked_sub(1)
-            .and_then(|i| self.starts.get(i))
-            .copied()
-            .unwrap_or(0);
-        // The block must leave out the address before the range and the one behind it.
-        let apart = |other: u128| bits.saturating_sub(127 - (address ^ other).leading_zeros());
-        let low = if start == 0 { 0 } else { apart(start - 1) };
-        let high = self.starts.get(next).map_or(0, |end| apart(*end));
-        (target, u8::try_from(low.max(high)).unwrap_or(u8::MAX))
     }
 }
 
 /// The compiled rules.
 #[derive(Debug)]
 pub(crate) struct CompiledMap {
-    v4: Ranges,
-    v6: Ranges,
+    table: Table,
     targets: Vec<Box<[Target]>>,
 }
 
@@ -148,9 +99,16 @@ impl CompiledMap {
                 IpNet::V6(net) => v6.push((net.network().into(), net.broadcast().into(), index)),
             }
         }
+        let mut builder = Builder::default();
+        flatten(v4, |start, target| {
+            // Behind the last IPv4 address nothing begins.
+            if let Ok(start) = u32::try_from(start) {
+                builder.begin_v4(start, target);
+            }
+        });
+        flatten(v6, |start, target| builder.begin_v6(start, target));
         Self {
-            v4: Ranges::new(v4, u32::MAX.into()),
-            v6: Ranges::new(v6, u128::MAX),
+            table: builder.finish(),
             targets,
         }
     }
@@ -163,12 +121,11 @@ impl CompiledMap {
 
     /// The groups that the longest matching rule names for an address.
     pub(crate) fn find(&self, ip: IpAddr) -> Located<&[Target]> {
-        let (index, prefix) = match ip {
-            IpAddr::V4(v4) => self.v4.find(u32::from(v4).into(), 32),
-            IpAddr::V6(v6) => self.v6.find(v6.into(), 128),
-        };
+        let (index, prefix) = self.table.find(ip);
         Located {
-            value: self.targets.get(index as usize).map(|list| &**list),
+            value: index
+                .and_then(|index| self.targets.get(index as usize))
+                .map(|list| &**list),
             prefix,
         }
     }
