@@ -5,7 +5,6 @@
 
 use ipnet::IpNet;
 use std::collections::HashMap;
-use std::net::IpAddr;
 
 /// Between search tree and data, 16 zero bytes.
 const SEPARATOR: usize = 16;
@@ -132,6 +131,8 @@ pub struct Database {
     kind: &'static str,
     rows: Vec<Row>,
     record_bits: u8,
+    aliases: bool,
+    ipv4_alone: bool,
 }
 
 impl Database {
@@ -142,6 +143,8 @@ impl Database {
             kind: "GeoLite2-Country",
             rows: rows.into_iter().collect(),
             record_bits: 24,
+            aliases: false,
+            ipv4_alone: false,
         }
     }
 
@@ -152,6 +155,8 @@ impl Database {
             kind: "GeoLite2-ASN",
             rows: rows.into_iter().collect(),
             record_bits: 24,
+            aliases: false,
+            ipv4_alone: false,
         }
     }
 
@@ -162,6 +167,21 @@ impl Database {
         self
     }
 
+    /// With the IPv4 part reachable through the IPv6 networks that embed IPv4 addresses too (mapped, 6to4, Teredo), as in
+    /// the published databases. Rows within those networks are lost.
+    #[must_use]
+    pub fn with_aliases(mut self) -> Self {
+        self.aliases = true;
+        self
+    }
+
+    /// With a tree of IPv4 addresses; rows of IPv6 are lost.
+    #[must_use]
+    pub fn for_ipv4_alone(mut self) -> Self {
+        self.ipv4_alone = true;
+        self
+    }
+
     /// The file.
     #[must_use]
     pub fn to_bytes(&self) -> Vec<u8> {
@@ -169,15 +189,26 @@ impl Database {
         let mut offsets: HashMap<&[u8], usize> = HashMap::new();
         let mut nodes = vec![[Branch::Nowhere; 2]];
         // Short prefixes first: longer ones are cut out of them.
-        let mut rows: Vec<&Row> = self.rows.iter().collect();
-        rows.sort_by_key(|row| depth(row.network));
-        for row in rows {
+        let mut rows: Vec<_> = self
+            .rows
+            .iter()
+            .filter_map(|row| Some((self.place(row.network)?, row)))
+            .collect();
+        rows.sort_by_key(|((_, depth), _)| *depth);
+        for ((bits, depth), row) in rows {
             let offset = *offsets.entry(&row.record).or_insert_with(|| {
                 let offset = data.len();
                 data.extend(&row.record);
                 offset
             });
-            insert(&mut nodes, row.network, offset);
+            insert(&mut nodes, bits, depth, Branch::Data(offset));
+        }
+        if self.aliases && !self.ipv4_alone {
+            let root = branch_off(&mut nodes, 0, 96);
+            for (bits, length) in ALIASES {
+                let parent = branch_off(&mut nodes, bits, length - 1);
+                nodes[parent][side(bits, length - 1)] = Branch::Node(root);
+            }
         }
         let mut file = Vec::new();
         for node in &nodes {
@@ -193,6 +224,18 @@ impl Database {
         file.extend(MARKER);
         file.extend(self.metadata(nodes.len()));
         file
+    }
+
+    /// First bits of a network in the tree, and their number.
+    fn place(&self, network: IpNet) -> Option<(u128, u8)> {
+        match network {
+            IpNet::V4(v4) if self.ipv4_alone => {
+                Some((u128::from(v4.network().to_bits()) << 96, v4.prefix_len()))
+            }
+            IpNet::V4(v4) => Some((v4.network().to_bits().into(), 96 + v4.prefix_len())),
+            IpNet::V6(_) if self.ipv4_alone => None,
+            IpNet::V6(v6) => Some((v6.network().to_bits(), v6.prefix_len())),
+        }
     }
 
     fn write_node(&self, file: &mut Vec<u8>, left: usize, right: usize) {
@@ -216,7 +259,7 @@ impl Database {
                 "description",
                 Value::Map(vec![("en", Value::Text("Made by Nexus GSLB"))]),
             ),
-            ("ip_version", Value::U16(6)),
+            ("ip_version", Value::U16(if self.ipv4_alone { 4 } else { 6 })),
             ("languages", Value::List(vec![Value::Text("en")])),
             ("node_count", Value::U32(count)),
             ("record_size", Value::U16(self.record_bits.into())),
@@ -225,28 +268,19 @@ impl Database {
     }
 }
 
-/// Bits of the tree that lead to a network.
-fn depth(network: IpNet) -> u8 {
-    match network {
-        IpNet::V4(v4) => 96 + v4.prefix_len(),
-        IpNet::V6(v6) => v6.prefix_len(),
-    }
+/// IPv6 networks in which an IPv4 address follows the prefix: its first bits and their number.
+const ALIASES: [(u128, u8); 3] = [(0xffff << 32, 96), (0x2002 << 112, 16), (0x2001_0000 << 96, 32)];
+
+/// On which side of a node at a depth an address lies.
+fn side(bits: u128, depth: u8) -> usize {
+    usize::from(bits >> (127 - depth) & 1 == 1)
 }
 
-fn insert(nodes: &mut Vec<[Branch; 2]>, network: IpNet, offset: usize) {
-    let bits = match network.network() {
-        IpAddr::V4(v4) => u128::from(v4.to_bits()),
-        IpAddr::V6(v6) => v6.to_bits(),
-    };
-    let side = |depth: u8| usize::from(bits >> (127 - depth) & 1 == 1);
-    let last = depth(network);
+/// The node at a depth on the way to an address; made where there is none.
+fn branch_off(nodes: &mut Vec<[Branch; 2]>, bits: u128, depth: u8) -> usize {
     let mut node = 0;
-    for depth in 0..last {
-        let place = side(depth);
-        if depth + 1 == last {
-            nodes[node][place] = Branch::Data(offset);
-            return;
-        }
+    for depth in 0..depth {
+        let place = side(bits, depth);
         node = match nodes[node][place] {
             Branch::Node(next) => next,
             // A wider network's record goes on in both halves, of which one is then cut further.
@@ -258,6 +292,16 @@ fn insert(nodes: &mut Vec<[Branch; 2]>, network: IpNet, offset: usize) {
             }
         };
     }
-    // The network of everything.
-    nodes[0] = [Branch::Data(offset); 2];
+    node
+}
+
+fn insert(nodes: &mut Vec<[Branch; 2]>, bits: u128, depth: u8, branch: Branch) {
+    match depth.checked_sub(1) {
+        Some(last) => {
+            let node = branch_off(nodes, bits, last);
+            nodes[node][side(bits, last)] = branch;
+        }
+        // The network of everything.
+        None => nodes[0] = [branch; 2],
+    }
 }

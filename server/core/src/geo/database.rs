@@ -1,13 +1,19 @@
-//! One MMDB file with its records decoded ahead.
+//! One MMDB file, compiled to sorted ranges.
 
+use super::tree::{Found, Tree};
 use foldhash::fast::FixedState;
 use gslb_engine::geo::{AsInfo, Country, Located};
-use maxminddb::{MaxMindDbError, Reader, WithinOptions, geoip2};
+use gslb_engine::ranges::{Builder, Table};
+use ipnet::{IpNet, Ipv4Net, Ipv6Net};
+use maxminddb::{LookupResult, MaxMindDbError, Reader, geoip2};
 use sha2::{Digest as _, Sha256};
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::fmt;
-use std::net::IpAddr;
+use std::hash::Hash;
+use std::net::{IpAddr, Ipv6Addr};
 use std::path::{Path, PathBuf};
+use std::time::Instant;
 
 /// Why a file is not used.
 #[derive(Debug, thiserror::Error)]
@@ -42,22 +48,23 @@ pub enum GeoError {
     },
 }
 
-/// Offset of a record to what it means.
-type Records<T> = HashMap<usize, T, FixedState>;
-
-/// A file with the value of each of its records.
+/// Networks with values, each distinct value kept once.
 struct Database<T> {
-    reader: Reader<Vec<u8>>,
-    records: Records<T>,
+    table: Table,
+    values: Vec<T>,
 }
 
-impl<T: Copy> Database<T> {
-    /// Reads the file, walks all of it, and turns each distinct record into a value.
+/// Value of each record met so far, by the record's place in the file.
+type Records = HashMap<usize, Option<u32>, FixedState>;
+
+impl<T: Copy + Eq + Hash> Database<T> {
+    /// Reads the file and turns all of it into ranges: each distinct record is decoded once.
     fn open(
         path: &Path,
         wanted: &'static str,
-        mut value: impl FnMut(&maxminddb::LookupResult<'_, Vec<u8>>) -> Result<Option<T>, MaxMindDbError>,
+        mut value: impl FnMut(&LookupResult<'_, &[u8]>) -> Result<Option<T>, MaxMindDbError>,
     ) -> Result<Self, GeoError> {
+        let started = Instant::now();
         let bytes = std::fs::read(path).map_err(|source| GeoError::Read {
             path: path.to_owned(),
             source,
@@ -66,19 +73,45 @@ impl<T: Copy> Database<T> {
             path: path.to_owned(),
             source,
         };
-        let reader = Reader::from_source(bytes).map_err(damaged)?;
+        let reader = Reader::from_source(bytes.as_slice()).map_err(damaged)?;
+        let mut builder = Builder::default();
         let mut records = Records::default();
-        let mut seen: Records<()> = Records::default();
-        for found in reader.networks(WithinOptions::default()).map_err(damaged)? {
-            let found = found.map_err(damaged)?;
-            let Some(offset) = found.offset() else { continue };
-            if seen.insert(offset, ()).is_none()
-                && let Some(value) = value(&found).map_err(damaged)?
-            {
-                records.insert(offset, value);
+        let mut ids: HashMap<T, u32, FixedState> = HashMap::default();
+        let mut values = Vec::new();
+        let mut networks = 0_usize;
+        let tree = Tree::new(&bytes, reader.metadata());
+        let walked = tree.walk(|found| {
+            let (address, length, record) = match found {
+                Found::Network(address, length, record) => (address, length, record),
+                Found::Embeds(address, length) => {
+                    builder.embed(Ipv6Net::new_assert(address, length));
+                    return Ok(());
+                }
+            };
+            networks += 1;
+            let id = match records.entry(record) {
+                Entry::Occupied(known) => *known.get(),
+                Entry::Vacant(new) => {
+                    let value = value(&reader.lookup(address)?)?;
+                    *new.insert(value.map(|value| {
+                        *ids.entry(value).or_insert_with(|| {
+                            values.push(value);
+                            u32::try_from(values.len() - 1).unwrap_or(Table::LIMIT)
+                        })
+                    }))
+                }
+            };
+            if let Some(id) = id {
+                // One record for all of IPv4 and more lies above the IPv4 part of the tree.
+                if address == IpAddr::V6(Ipv6Addr::UNSPECIFIED) && length <= 96 {
+                    builder.add(Ipv4Net::default().into(), id);
+                }
+                builder.add(IpNet::new_assert(address, length), id);
             }
-        }
-        if records.is_empty() {
+            Ok(())
+        });
+        walked.map_err(damaged)?;
+        if values.is_empty() {
             let kind = reader.metadata().database_type.clone();
             return Err(GeoError::Useless {
                 path: path.to_owned(),
@@ -86,22 +119,25 @@ impl<T: Copy> Database<T> {
                 wanted,
             });
         }
-        Ok(Self { reader, records })
+        values.shrink_to_fit();
+        let table = builder.finish();
+        let memory = table.bytes() + values.capacity() * size_of::<T>();
+        tracing::info!(
+            path = %path.display(),
+            networks,
+            ranges = table.ranges(),
+            values = values.len(),
+            kib = memory.div_ceil(1024),
+            ms = started.elapsed().as_millis(),
+            "loaded the {wanted} of a geo database"
+        );
+        Ok(Self { table, values })
     }
 
+    #[inline]
     fn find(&self, ip: IpAddr) -> Located<T> {
-        // The whole file was walked at the start, so what can fail here is an IPv6 address in an IPv4 database.
-        let Ok(found) = self.reader.lookup(ip) else {
-            return Located::NOWHERE;
-        };
-        let prefix = match found.network() {
-            // An IPv4 address above the IPv4 part of the tree: the result holds for all of IPv4.
-            Ok(network) if network.is_ipv4() == ip.is_ipv4() => network.prefix(),
-            _ => 0,
-        };
-        let value = found
-            .offset()
-            .and_then(|offset| self.records.get(&offset).copied());
+        let (id, prefix) = self.table.find(ip);
+        let value = id.and_then(|id| self.values.get(id as usize).copied());
         Located { value, prefix }
     }
 }
@@ -109,7 +145,8 @@ impl<T: Copy> Database<T> {
 impl<T> fmt::Debug for Database<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Database")
-            .field("records", &self.records.len())
+            .field("table", &self.table)
+            .field("values", &self.values.len())
             .finish_non_exhaustive()
     }
 }

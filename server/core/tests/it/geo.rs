@@ -65,8 +65,8 @@ fn countries_are_found_with_the_network_they_hold_for() {
             ("192.0.2.1", Some("JP"), 24),
             ("2001:db8:1::1", Some("DE"), 48),
             ("2001:db8:2::1", Some("FR"), 47),
-            // Only registered there: not placed, and the network still known.
-            ("203.0.113.9", None, 24),
+            // Only registered there: not placed, as nothing from 200.0.0.0 on is.
+            ("203.0.113.9", None, 5),
         ] {
             let Located { value, prefix: found } = geo.country(ip(address));
             assert_eq!(
@@ -116,6 +116,11 @@ fn a_broken_file_is_refused_and_the_old_one_stays() {
     let mut geo = open(&folder, &countries(), &systems());
     let good = countries().to_bytes();
     let path = folder.path().join("new.mmdb");
+    // Both sides of each node lead to the next: whoever follows every branch never comes to an end.
+    let mut braid = good.clone();
+    let records = (1_u8..).take(127).flat_map(|next| [[0, 0, next]; 2]);
+    let records: Vec<u8> = records.flatten().collect();
+    braid[..records.len()].copy_from_slice(&records);
     let mut cut_tree = good.clone();
     cut_tree.drain(10..40);
     let mut bad_data = good.clone();
@@ -127,6 +132,7 @@ fn a_broken_file_is_refused_and_the_old_one_stays() {
         ("text", b"not a database".to_vec()),
         ("first half", good[..good.len() / 2].to_vec()),
         ("a piece missing", cut_tree),
+        ("a tree without end", braid),
         ("a record damaged", bad_data),
         ("another kind", systems().to_bytes()),
     ] {

@@ -5,6 +5,7 @@ mod changes;
 mod config;
 mod events;
 mod geo;
+mod geo_table;
 mod hostile;
 mod license;
 mod metrics;
