@@ -47,7 +47,7 @@ fn plain(list: &List, ip: IpAddr) -> (Option<u32>, u8) {
 fn networks(v6: bool) -> impl Strategy<Value = Vec<(IpNet, u32)>> {
     let one = (any::<u128>(), any::<u8>(), 0_u32..3).prop_map(move |(random, length, id)| {
         let net: IpNet = if v6 {
-            let corner = (random & 0xff_0000_0000_0000_00ff) | (0x2001_0db8 << 96) * (random >> 127);
+            let corner = (random & 0xff_0000_0000_0000_00ff) | ((0x2001_0db8 << 96) * (random >> 127));
             Ipv6Net::new(
                 corner.into(),
                 [0, 1, 3, 64, 65, 127, 128, 48, 56, 60, 96][usize::from(length) % 11],
@@ -139,7 +139,7 @@ fn an_indexed_table_finds_the_same() {
     let nets = |n: u32| -> [(IpNet, u32); 2] {
         // Spread over the whole space, several to a slot here and there.
         let first = n * 0x0008_3105;
-        let v6 = u128::from(n % 3 + 1) << 125 | u128::from(n) * 0x2_0001 << 80;
+        let v6 = u128::from(n % 3 + 1) << 125 | ((u128::from(n) * 0x2_0001) << 80);
         [
             (
                 Ipv4Net::new(first.into(), 24 + (n % 9) as u8)
