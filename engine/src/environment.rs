@@ -2,6 +2,7 @@
 
 use crate::geo::{Geo, NoGeo};
 use crate::model::Tier;
+use crate::script::{NoScripts, Scripts};
 use ipnet::IpNet;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -68,6 +69,8 @@ pub struct Environment {
     pub latency: LatencySettings,
     /// Tier of the licence in force: a chain above it is replaced by round-robin.
     pub tier: Tier,
+    /// Where script steps are compiled.
+    pub scripts: Arc<dyn Scripts>,
 }
 
 impl Default for Environment {
@@ -78,6 +81,7 @@ impl Default for Environment {
             signals: Signals::default(),
             latency: LatencySettings::default(),
             tier: Tier::Free,
+            scripts: Arc::new(NoScripts),
         }
     }
 }

@@ -77,6 +77,9 @@ pub enum ScriptFailure {
     /// Steps, time or memory ran out.
     #[error("stopped: {0}")]
     Stopped(String),
+    /// It does not compile here: stored by another version, or where scripts could run.
+    #[error("does not compile: {0}")]
+    NotCompiled(#[from] ScriptError),
     /// Every worker was busy.
     #[error("no script worker was free")]
     Busy,
@@ -125,4 +128,18 @@ pub trait Scripts: Debug + Send + Sync {
     /// # Errors
     /// Where and why the body is no script.
     fn compile(&self, body: &str) -> Result<Arc<dyn Script>, ScriptError>;
+}
+
+/// Scripts cannot run here: nothing compiles, and a script step that is stored all the same fails open.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct NoScripts;
+
+impl Scripts for NoScripts {
+    fn compile(&self, _: &str) -> Result<Arc<dyn Script>, ScriptError> {
+        Err(ScriptError {
+            line: 1,
+            column: 1,
+            message: "scripts cannot run here: use the built-in filters".to_owned(),
+        })
+    }
 }

@@ -5,7 +5,7 @@ use gslb_engine::environment::{Environment, MapRule, Signals};
 use gslb_engine::model::{FILTERS, MemberDraft, ServiceDraft, Tier};
 use gslb_engine::query::{ClientSubnet, Family, QueryContext};
 use gslb_engine::snapshot::Found;
-use gslb_engine::testing::{Rows, Site, entropy, member, wire};
+use gslb_engine::testing::{FakeScript, FakeScripts, Rows, Site, entropy, member, wire};
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 use std::sync::Arc;
@@ -120,6 +120,48 @@ fn no_step_allocates_from_the_first_query_on_up_to_512_members() {
             assert_eq!(ALLOCATIONS.get() - before, 0, "{chain:?} with {size} members");
         }
     }
+}
+
+#[test]
+fn a_script_step_allocates_only_in_the_first_query() {
+    let scripts = FakeScripts::new().with(
+        "a",
+        FakeScript::new(|input, order| {
+            order.extend((0..).take(input.candidates.len()));
+            order.reverse();
+            Ok(())
+        }),
+    );
+    let environment = Environment {
+        tier: Tier::Enterprise,
+        scripts: Arc::new(scripts),
+        ..Environment::default()
+    };
+    let site =
+        Site::new()
+            .pool("web", 0, members(512))
+            .chain("www.example.com.", "web", &["script:a", "script:a"]);
+    let (snapshot, _slots) = site.compile(&environment).unwrap();
+    let qname = wire("www.example.com.");
+    let service = snapshot.services().next().unwrap();
+    let mut scratch = Scratch::new();
+    let mut before = 0;
+    for n in 0..50 {
+        let ctx = QueryContext {
+            qname: &qname,
+            family: Family::V4,
+            source: "192.0.2.1".parse().unwrap(),
+            subnet: None,
+            now: n,
+            entropy: n,
+        };
+        let decision = evaluate(&snapshot, service, &ctx, &mut scratch, &mut NoTrace);
+        assert_eq!(decision.script_errors, 0);
+        if n == 0 {
+            before = ALLOCATIONS.get();
+        }
+    }
+    assert_eq!(ALLOCATIONS.get() - before, 0);
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Texts for people: numbers, times, names of steps, parts of addresses. The same on server and in the browser, so
 //! that hydration finds what it expects.
 
-use gslb_api_types::model::{FilterName, FilterStep, Routing};
+use gslb_api_types::model::{FilterStep, Routing};
 
 /// `text` as a value in the query of an address (percent-encoded).
 #[must_use]
@@ -133,18 +133,18 @@ fn civil(days: u64) -> (u64, u64, u64) {
 /// Title of a step as the palette has it; the text itself for one that it lacks.
 #[must_use]
 pub fn step_title(step: &str) -> String {
-    match FilterName::parse(step) {
-        Some(name) => name.info().title.to_owned(),
-        None => step.to_owned(),
+    match FilterStep::parse("step", step) {
+        Ok(step) => step.title().to_owned(),
+        Err(_) => step.to_owned(),
     }
 }
 
 /// Steps of a routing, a single algorithm as a chain of one.
 #[must_use]
-pub fn steps(routing: &Routing) -> Vec<FilterName> {
+pub fn steps(routing: &Routing) -> Vec<FilterStep> {
     match routing {
-        Routing::Algorithm(name) => vec![*name],
-        Routing::Chain(steps) => steps.iter().map(|FilterStep::Builtin(name)| *name).collect(),
+        Routing::Algorithm(name) => vec![FilterStep::Builtin(*name)],
+        Routing::Chain(steps) => steps.clone(),
     }
 }
 

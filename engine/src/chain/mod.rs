@@ -5,6 +5,7 @@
 
 mod candidates;
 mod client;
+mod name;
 mod reason;
 mod recorder;
 mod scratch;
@@ -40,6 +41,8 @@ pub struct Decision {
     pub steered: bool,
     /// A database was asked about a private effective client address and knew nothing.
     pub blind: bool,
+    /// Script steps that failed open. The last failure is [`Scratch::script_failure`].
+    pub script_errors: u8,
 }
 
 /// What one step needs to run.
@@ -50,6 +53,7 @@ pub(crate) struct Run<'a> {
     pub(crate) ctx: &'a QueryContext<'a>,
     pub(crate) client: Client<'a>,
     pub(crate) steered: bool,
+    pub(crate) script_errors: u8,
 }
 
 impl Run<'_> {
@@ -106,6 +110,7 @@ pub(crate) fn evaluate_steps<S: Sink>(
         ctx,
         client: Client::new(ctx, &*snapshot.settings.geo),
         steered: false,
+        script_errors: 0,
     };
     let outcome = decide(&mut run, steps, scratch, sink);
     Decision {
@@ -114,6 +119,7 @@ pub(crate) fn evaluate_steps<S: Sink>(
         ecs_scope: run.client.scope(),
         steered: run.steered,
         blind: run.client.is_blind(),
+        script_errors: run.script_errors,
     }
 }
 
@@ -163,7 +169,7 @@ fn decide<S: Sink>(
         }
     }
     for step in steps {
-        sink.before(*step, pool, &scratch.set);
+        sink.before(step, pool, &scratch.set);
         let report = step.run(run, scratch, sink);
         sink.after(report.action, &report.reason, pool, &scratch.set);
         if report.action == StepAction::Selected {
@@ -175,14 +181,27 @@ fn decide<S: Sink>(
 }
 
 impl CompiledService {
-    /// Counts a decision of the wire path: outcome, members answered with, steering by signals. Traces are not
-    /// counted.
+    /// Whether a query may run a script that is not quick: it then blocks for milliseconds, and belongs on a thread that
+    /// no other service waits for.
+    #[must_use]
+    pub fn has_slow_script(&self) -> bool {
+        self.slow_script
+    }
+
+    /// Counts a decision of the wire path: outcome, members answered with, steering by signals, failed scripts. Traces
+    /// are not counted.
     pub fn count(&self, decision: &Decision, scratch: &Scratch) {
         self.slot.count(decision.outcome);
         if decision.steered {
             self.slot
                 .signal_steered
                 .fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+        }
+        if decision.script_errors > 0 {
+            self.slot.script_errors.fetch_add(
+                decision.script_errors.into(),
+                std::sync::atomic::Ordering::Relaxed,
+            );
         }
         for index in scratch.chosen() {
             if let Some(member) = self.pool.members.get(index) {

@@ -101,6 +101,15 @@ pub enum Reason {
     RegionOnly(usize),
     /// Nobody has a round-trip time or is in the client's region: round-robin.
     NoLatency,
+    /// As the script wants it.
+    ByScript {
+        /// Candidates that it left out.
+        removed: usize,
+        /// Whether the order of those kept changed.
+        changed: bool,
+    },
+    /// The script failed: all are kept. Why is told to the sink.
+    ScriptFailed,
 }
 
 impl fmt::Display for Reason {
@@ -200,6 +209,16 @@ impl fmt::Display for Reason {
             Self::NoLatency => {
                 f.write_str("no round-trip times yet and nobody in the client's region: round-robin")
             }
+            Self::ByScript { removed, changed } => match (removed, changed) {
+                (0, true) => f.write_str("the script put the candidates in another order"),
+                (0, false) => f.write_str("the script kept every candidate, in the same order"),
+                (_, true) => write!(
+                    f,
+                    "the script left {removed} out and put the others in another order"
+                ),
+                (_, false) => write!(f, "the script left {removed} out"),
+            },
+            Self::ScriptFailed => f.write_str("the script failed, and all candidates are kept"),
         }
     }
 }

@@ -1,5 +1,6 @@
 //! The sink that writes everything down, and the trace made of it.
 
+use super::name::write_name;
 use super::reason::Reason;
 use super::scratch::Scratch;
 use super::sink::Sink;
@@ -9,6 +10,7 @@ use crate::model::{AdminState, Routing};
 use crate::query::{Family, QueryContext};
 use crate::snapshot::{CompiledMember, CompiledPool, CompiledService, Snapshot};
 use crate::trace::{Detail, StepAction, StepTrace, Trace, TraceCandidate, TraceClient, TraceGate};
+use std::fmt::Display;
 
 /// Writes a decision down. Takes no round-robin ticket and counts nothing.
 ///
@@ -17,9 +19,13 @@ use crate::trace::{Detail, StepAction, StepTrace, Trace, TraceCandidate, TraceCl
 pub struct Recorder<C> {
     clock: C,
     started: u64,
+    /// Begin of the part that is timed on its own.
+    begun: u64,
     gate: Option<TraceGate>,
     excluded: Option<Vec<Detail>>,
     steps: Vec<StepTrace>,
+    /// Why the step that runs has failed.
+    failure: Option<String>,
 }
 
 impl<C: FnMut() -> u64> Recorder<C> {
@@ -28,9 +34,11 @@ impl<C: FnMut() -> u64> Recorder<C> {
         Self {
             clock,
             started: 0,
+            begun: 0,
             gate: None,
             excluded: None,
             steps: Vec::new(),
+            failure: None,
         }
     }
 
@@ -90,9 +98,9 @@ impl<C: FnMut() -> u64> Sink for Recorder<C> {
         self.excluded = Some(excluded.collect());
     }
 
-    fn before(&mut self, step: CompiledStep, pool: &CompiledPool, set: &[Candidate]) {
+    fn before(&mut self, step: &CompiledStep, pool: &CompiledPool, set: &[Candidate]) {
         self.steps.push(StepTrace {
-            step: step.name().to_string(),
+            step: step.to_string(),
             action: StepAction::Skipped,
             reason: String::new(),
             before: describe(pool, set),
@@ -112,12 +120,32 @@ impl<C: FnMut() -> u64> Sink for Recorder<C> {
         }
     }
 
+    fn begin(&mut self) {
+        self.begun = (self.clock)();
+    }
+
+    fn end(&mut self, what: &str) {
+        let micros = (self.clock)().saturating_sub(self.begun) as f64 / 1e3;
+        self.detail(|| Detail {
+            name: what.to_owned(),
+            value: format!("{micros:.1} µs"),
+        });
+    }
+
+    fn failed(&mut self, why: &dyn Display) {
+        self.failure = Some(why.to_string());
+    }
+
     fn after(&mut self, action: StepAction, reason: &Reason, pool: &CompiledPool, set: &[Candidate]) {
         let ended = (self.clock)();
+        let failure = self.failure.take();
         if let Some(step) = self.steps.last_mut() {
             step.micros = ended.saturating_sub(self.started) as f64 / 1e3;
             step.action = action;
-            step.reason = reason.to_string();
+            step.reason = match failure {
+                Some(why) => format!("{reason}: {why}"),
+                None => reason.to_string(),
+            };
             step.after = if action == StepAction::Selected {
                 describe(pool, set.get(..1).unwrap_or_default())
             } else {
@@ -189,13 +217,16 @@ pub fn trace(
     routing: Option<&Routing>,
     clock: impl FnMut() -> u64,
 ) -> Trace {
-    let proposed = routing.map(CompiledStep::compile);
+    let scripts = &*snapshot.settings.env.scripts;
+    let proposed = routing.map(|routing| CompiledStep::compile(routing, scripts));
     let steps = proposed.as_deref().unwrap_or(&service.steps);
     let mut scratch = Scratch::new();
     let mut recorder = Recorder::new(clock);
     let decision = evaluate_steps(snapshot, service, steps, ctx, &mut scratch, &mut recorder);
+    let mut domain = String::new();
+    write_name(ctx.qname, &mut domain);
     Trace {
-        domain: text_of(ctx.qname),
+        domain,
         qtype: ctx.family,
         service: service.name.to_string(),
         service_id: service.id,
@@ -205,7 +236,7 @@ pub fn trace(
             healthy: 0,
             open: true,
         }),
-        chain: steps.iter().map(|step| step.name().to_string()).collect(),
+        chain: steps.iter().map(ToString::to_string).collect(),
         excluded: recorder.excluded.unwrap_or_default(),
         steps: recorder.steps,
         outcome: decision.outcome,
@@ -214,29 +245,4 @@ pub fn trace(
         ecs_scope: decision.ecs_scope,
         notes: notes(service, decision.outcome, proposed.is_some(), decision.blind),
     }
-}
-
-/// Presentation form of a wire name (RFC 1035 §5.1): dots and backslashes in labels are escaped, other octets that do
-/// not print are written in decimal.
-fn text_of(wire: &[u8]) -> String {
-    let mut text = String::new();
-    let mut rest = wire;
-    while let Some((&length, tail)) = rest.split_first() {
-        let Some((label, tail)) = tail.split_at_checked(usize::from(length)) else {
-            break;
-        };
-        if length == 0 {
-            break;
-        }
-        for &octet in label {
-            match octet {
-                b'.' | b'\\' => text.extend(['\\', char::from(octet)]),
-                b'!'..=b'~' => text.push(char::from(octet)),
-                _ => text.push_str(&format!("\\{octet:03}")),
-            }
-        }
-        text.push('.');
-        rest = tail;
-    }
-    if text.is_empty() { ".".to_owned() } else { text }
 }

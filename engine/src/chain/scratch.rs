@@ -2,6 +2,7 @@
 
 use super::Candidate;
 use crate::model::MAX_MEMBERS;
+use crate::script::{ScriptCandidate, ScriptFailure};
 use crate::snapshot::CompiledPool;
 use std::net::IpAddr;
 
@@ -24,9 +25,24 @@ pub struct Scratch {
     pub(crate) keys: Vec<Key>,
     /// Round-trip times, nanoseconds.
     pub(crate) times: Vec<u64>,
+    /// What script steps reuse; grows with the first one.
+    pub(crate) script: ScriptScratch,
     answers: Vec<IpAddr>,
     /// How many of `set` are answers.
     chosen: usize,
+}
+
+/// Memory of script steps.
+#[derive(Debug, Default)]
+pub(crate) struct ScriptScratch {
+    /// The name asked for.
+    pub(crate) qname: String,
+    /// Empty between queries.
+    pub(crate) candidates: Vec<ScriptCandidate<'static>>,
+    /// Positions, as a script wants them.
+    pub(crate) order: Vec<u16>,
+    /// Why the last script of the query failed.
+    pub(crate) failure: Option<ScriptFailure>,
 }
 
 impl Default for Scratch {
@@ -44,6 +60,7 @@ impl Scratch {
             spare: Vec::with_capacity(MAX_MEMBERS),
             keys: Vec::with_capacity(MAX_MEMBERS),
             times: Vec::with_capacity(MAX_MEMBERS),
+            script: ScriptScratch::default(),
             answers: Vec::with_capacity(64),
             chosen: 0,
         }
@@ -53,6 +70,12 @@ impl Scratch {
     #[must_use]
     pub fn answers(&self) -> &[IpAddr] {
         &self.answers
+    }
+
+    /// Why the last script step of the last decision failed; nothing when none did.
+    #[must_use]
+    pub fn script_failure(&self) -> Option<&ScriptFailure> {
+        self.script.failure.as_ref()
     }
 
     /// Indexes in the pool of the members whose addresses are the answers; empty when the answers are fallback
@@ -68,6 +91,7 @@ impl Scratch {
     pub(crate) fn clear(&mut self) {
         self.set.clear();
         self.answers.clear();
+        self.script.failure = None;
         self.chosen = 0;
     }
 

@@ -5,6 +5,7 @@ use super::{Candidate, CompiledStep};
 use crate::query::Family;
 use crate::snapshot::CompiledPool;
 use crate::trace::{Detail, StepAction};
+use std::fmt::Display;
 
 /// Watches one decision. Every method does nothing unless overridden, so that the wire path pays nothing.
 pub trait Sink {
@@ -18,10 +19,19 @@ pub trait Sink {
     fn candidates(&mut self, _pool: &CompiledPool, _family: Family, _set: &[Candidate]) {}
 
     /// A step begins.
-    fn before(&mut self, _step: CompiledStep, _pool: &CompiledPool, _set: &[Candidate]) {}
+    fn before(&mut self, _step: &CompiledStep, _pool: &CompiledPool, _set: &[Candidate]) {}
 
     /// A value that explains the step; the closure runs only if somebody wants it.
     fn detail(&mut self, _detail: impl FnOnce() -> Detail) {}
+
+    /// A part of the step begins that is worth a time of its own.
+    fn begin(&mut self) {}
+
+    /// The part that began last has ended.
+    fn end(&mut self, _what: &str) {}
+
+    /// The step failed, and why.
+    fn failed(&mut self, _why: &dyn Display) {}
 
     /// The step has ended.
     fn after(&mut self, _action: StepAction, _reason: &Reason, _pool: &CompiledPool, _set: &[Candidate]) {}

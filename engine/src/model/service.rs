@@ -262,23 +262,19 @@ impl Routing {
             Self::Algorithm(_) => Tier::Free,
             Self::Chain(steps) => steps
                 .iter()
-                .map(|s| s.info().tier)
+                .map(FilterStep::tier)
                 .max()
                 .unwrap_or_default()
                 .max(Tier::Pro),
         }
     }
 
-    /// `geo-ip→weighted-round-robin`, as tables show it.
+    /// `geo-ip→weighted-round-robin`, as tables show it; a script is `script`, without its body.
     #[must_use]
     pub fn summary(&self) -> String {
         match self {
             Self::Algorithm(name) => name.to_string(),
-            Self::Chain(steps) => steps
-                .iter()
-                .map(ToString::to_string)
-                .collect::<Vec<_>>()
-                .join("→"),
+            Self::Chain(steps) => steps.iter().map(FilterStep::label).collect::<Vec<_>>().join("→"),
         }
     }
 
@@ -292,21 +288,23 @@ impl Routing {
         let end = steps
             .iter()
             .enumerate()
-            .find(|(_, s)| s.info().class == FilterClass::Selecting);
+            .find(|(_, s)| s.class() == FilterClass::Selecting)
+            .map(|(end, step)| (end, step, step.label()));
         for (index, step) in steps.iter().enumerate() {
+            let label = step.label();
             let field = format!("filterChain[{index}]");
-            if let Some((_, by)) = end.filter(|(end, _)| index > *end) {
+            if let Some((_, _, by)) = end.filter(|(end, ..)| index > *end) {
                 warnings.push(Warning {
                     field,
-                    message: format!("`{step}` never runs: `{by}` before it ends the chain"),
+                    message: format!("`{label}` never runs: `{by}` before it ends the chain"),
                 });
-            } else if let Some((_, by)) = end.filter(|_| step.info().order_only) {
+            } else if let Some((_, last, by)) = end.filter(|_| step.info().is_some_and(|i| i.order_only)) {
                 // An order survives until a selecting step that looks at it, or a step that reads it on the way.
-                let ignores_order = !matches!(by, FilterStep::Builtin(FilterName::Failover));
+                let ignores_order = !matches!(last, FilterStep::Builtin(FilterName::Failover));
                 if ignores_order {
                     warnings.push(Warning {
                         field,
-                        message: format!("`{step}` only changes the order, which `{by}` does not look at"),
+                        message: format!("`{label}` only changes the order, which `{by}` does not look at"),
                     });
                 }
             }

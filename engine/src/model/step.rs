@@ -1,8 +1,10 @@
 //! Steps of a filter chain by name, the palette, and tiers.
 
 use super::error::{ErrorCode, ValidationError};
+use crate::script::MAX_SCRIPT_BYTES;
 use serde::{Deserialize, Serialize};
 use std::fmt;
+use std::sync::Arc;
 
 /// What a licence allows; each tier includes those before it. `unlicensed` is `free`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
@@ -231,26 +233,27 @@ impl fmt::Display for FilterName {
     }
 }
 
+/// What a chain entry begins with that carries a script.
+const SCRIPT: &str = "script:";
+
 /// One entry of a chain. Its text form is what the API carries.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub enum FilterStep {
     /// A built-in filter.
     Builtin(FilterName),
+    /// `script:` and this body. Whether it compiles is for those to check who can run it.
+    Script(Arc<str>),
 }
 
 impl FilterStep {
     /// Parses one chain entry; `field` names it in the error.
     ///
     /// # Errors
-    /// An unknown name, or a `script:` step, which this build refuses.
+    /// An unknown name; a script that is empty or too long.
     pub fn parse(field: &str, text: &str) -> Result<Self, ValidationError> {
-        if text.starts_with("script:") {
-            return Err(ValidationError::new(
-                field,
-                ErrorCode::Unsupported,
-                "script steps are not in this build yet; use the built-in filters",
-            ));
+        if let Some(body) = text.strip_prefix(SCRIPT) {
+            return script(field, body);
         }
         FilterName::parse(text).map(Self::Builtin).ok_or_else(|| {
             let hint = FilterName::parse_algorithm(text.trim().to_ascii_lowercase().as_str())
@@ -269,17 +272,75 @@ impl FilterStep {
 
     /// The palette row of a built-in step.
     #[must_use]
-    pub fn info(&self) -> &'static FilterInfo {
+    pub fn info(&self) -> Option<&'static FilterInfo> {
         match self {
-            Self::Builtin(name) => name.info(),
+            Self::Builtin(name) => Some(name.info()),
+            Self::Script(_) => None,
         }
     }
+
+    /// Body of a script step.
+    #[must_use]
+    pub fn script(&self) -> Option<&str> {
+        match self {
+            Self::Builtin(_) => None,
+            Self::Script(body) => Some(body),
+        }
+    }
+
+    /// Narrowing or selecting.
+    #[must_use]
+    pub fn class(&self) -> FilterClass {
+        self.info().map_or(FilterClass::Narrowing, |info| info.class)
+    }
+
+    /// Tier that a chain with this step needs.
+    #[must_use]
+    pub fn tier(&self) -> Tier {
+        self.info().map_or(Tier::Enterprise, |info| info.tier)
+    }
+
+    /// Title in the console.
+    #[must_use]
+    pub fn title(&self) -> &'static str {
+        self.info().map_or("Script", |info| info.title)
+    }
+
+    /// What tables and messages call it: its text, but for a script `script`.
+    #[must_use]
+    pub fn label(&self) -> &'static str {
+        self.info().map_or("script", |info| info.name.as_str())
+    }
+}
+
+/// A script step. Line ends are those of Unix, so that a body is the same one when a form sends it back.
+fn script(field: &str, body: &str) -> Result<FilterStep, ValidationError> {
+    let body = body.replace("\r\n", "\n");
+    if body.trim().is_empty() {
+        return Err(ValidationError::new(
+            field,
+            ErrorCode::Required,
+            "the script is empty; it must set `result` to a list of addresses",
+        ));
+    }
+    if body.len() > MAX_SCRIPT_BYTES {
+        return Err(ValidationError::new(
+            field,
+            ErrorCode::OutOfRange,
+            format!(
+                "the script has {} bytes; {MAX_SCRIPT_BYTES} are the limit",
+                body.len()
+            ),
+        ));
+    }
+    Ok(FilterStep::Script(body.into()))
 }
 
 impl fmt::Display for FilterStep {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Builtin(name) => name.fmt(f),
+            Self::Script(body) => write!(f, "{SCRIPT}{body}"),
         }
     }
 }
@@ -324,8 +385,24 @@ mod tests {
     }
 
     #[test]
-    fn script_steps_are_refused_as_not_in_this_build() {
-        let error = FilterStep::parse("filterChain[0]", "script:result = []").map_err(|e| e.code);
-        assert_eq!(error, Err(ErrorCode::Unsupported));
+    fn scripts_keep_their_text_but_for_line_ends() {
+        let parse = |text: &str| FilterStep::parse("filterChain[0]", text);
+        let step = parse("script:a = 1\r\nresult = []\n").unwrap();
+        assert_eq!(step.to_string(), "script:a = 1\nresult = []\n");
+        assert_eq!(parse(&step.to_string()).as_ref(), Ok(&step));
+        assert_eq!(
+            (step.tier(), step.class()),
+            (Tier::Enterprise, FilterClass::Narrowing)
+        );
+        assert_ne!(parse("script:a = 1\nresult = [] \n"), Ok(step));
+    }
+
+    #[test]
+    fn scripts_are_neither_empty_nor_too_long() {
+        let code = |text: &str| FilterStep::parse("filterChain[0]", text).map_err(|e| e.code);
+        assert_eq!(code("script: \n"), Err(ErrorCode::Required));
+        let body = |bytes: usize| format!("script:{}", "#".repeat(bytes));
+        assert!(code(&body(MAX_SCRIPT_BYTES)).is_ok());
+        assert_eq!(code(&body(MAX_SCRIPT_BYTES + 1)), Err(ErrorCode::OutOfRange));
     }
 }

@@ -171,10 +171,7 @@ impl Builder<'_> {
                 ));
                 continue;
             };
-            let new = Arc::new(CompiledService {
-                pool: Arc::clone(pool),
-                ..(*old).clone()
-            });
+            let new = Arc::new(old.with_pool(Arc::clone(pool)));
             if new.enabled {
                 self.names.replace_service(&new);
             }

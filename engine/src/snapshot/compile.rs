@@ -92,7 +92,7 @@ impl Builder<'_> {
             stored,
             wire,
             Arc::clone(pool),
-            self.env.tier,
+            self.env,
             slot,
         ));
         if compiled.enabled {

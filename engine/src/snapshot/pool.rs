@@ -224,6 +224,11 @@ impl CompiledPool {
         u32::try_from(count).unwrap_or(u32::MAX)
     }
 
+    /// The largest number of candidates that any query can have.
+    pub(crate) fn most_candidates(&self) -> usize {
+        self.v4.enabled.len().max(self.v6.enabled.len())
+    }
+
     /// Whether the pool has an enabled member with an address of this family, whatever its health.
     #[must_use]
     #[inline]

@@ -1,8 +1,9 @@
 //! Services in a snapshot.
 
 use crate::chain::CompiledStep;
+use crate::environment::Environment;
 use crate::hash::mix;
-use crate::model::{DomainName, Fallback, Routing, Service, ServiceId, TenantId, Tier};
+use crate::model::{DomainName, Fallback, Routing, Service, ServiceId, TenantId};
 use crate::slots::ServiceSlot;
 use crate::snapshot::pool::CompiledPool;
 use crate::snapshot::shards::Entry;
@@ -38,6 +39,8 @@ pub struct CompiledService {
     pub licence_fallback: bool,
     /// What runs.
     pub(crate) steps: Box<[CompiledStep]>,
+    /// A script among them is not quick with as many candidates as the pool can have.
+    pub(crate) slow_script: bool,
     /// Counters.
     pub slot: Arc<ServiceSlot>,
 }
@@ -47,20 +50,21 @@ impl CompiledService {
         service: &Service,
         wire: Arc<[u8]>,
         pool: Arc<CompiledPool>,
-        tier: Tier,
+        env: &Environment,
         slot: Arc<ServiceSlot>,
     ) -> Self {
-        let licence_fallback = tier < service.routing.required_tier();
+        let licence_fallback = env.tier < service.routing.required_tier();
         let steps = if licence_fallback {
             Box::from([CompiledStep::RoundRobin])
         } else {
-            CompiledStep::compile(&service.routing)
+            CompiledStep::compile(&service.routing, &*env.scripts)
         };
         Self {
             id: service.id,
             tenant_id: service.tenant_id,
             name: service.name.as_str().into(),
             domain: service.domain.clone(),
+            slow_script: CompiledStep::any_slow(&steps, pool.most_candidates()),
             wire,
             pool,
             routing: service.routing.clone(),
@@ -71,6 +75,15 @@ impl CompiledService {
             licence_fallback,
             steps,
             slot,
+        }
+    }
+
+    /// The same service with another state of its pool.
+    pub(crate) fn with_pool(&self, pool: Arc<CompiledPool>) -> Self {
+        Self {
+            slow_script: CompiledStep::any_slow(&self.steps, pool.most_candidates()),
+            pool,
+            ..self.clone()
         }
     }
 

@@ -294,6 +294,7 @@ impl Scenario {
                     .unwrap_or(defaults.fallback_region),
             },
             tier: self.tier.unwrap_or(Tier::Pro),
+            ..Environment::default()
         })
     }
 }

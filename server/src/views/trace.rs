@@ -105,6 +105,10 @@ fn proposed(request: &TraceRequest) -> Result<Option<Routing>, Vec<ValidationErr
         error.field = error.field.replacen("filterChain", "chain", 1);
         error
     };
+    let scripts = gslb_core::ops::script_errors("chain", chain);
+    if !scripts.is_empty() {
+        return Err(scripts);
+    }
     Routing::parse(algorithm, chain, FilterName::RoundRobin)
         .map(Some)
         .map_err(|errors| errors.into_iter().map(as_chain).collect())

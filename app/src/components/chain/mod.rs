@@ -11,21 +11,21 @@ pub use builder::RoutingField;
 pub use rows::apply as apply_op;
 
 use super::text;
-use gslb_api_types::model::{FilterClass, FilterName, Routing};
+use gslb_api_types::model::{FilterClass, FilterStep, Routing};
 use leptos::prelude::*;
 
 /// `Geo IP → Weighted Round Robin`, each step a chip whose form tells its class.
 #[component]
-pub fn ChainLine(steps: Vec<FilterName>) -> impl IntoView {
+pub fn ChainLine(steps: Vec<FilterStep>) -> impl IntoView {
     let chips = steps
         .into_iter()
         .enumerate()
-        .map(|(index, name)| {
-            let info = name.info();
+        .map(|(index, step)| {
+            let help = step.info().map_or("A script of your own.", |info| info.help);
             view! {
                 {(index > 0).then(|| view! { <span class="chain-arrow">" → "</span> })}
-                <span class="chip" data-class=class_name(info.class) title=info.help>
-                    {info.title}
+                <span class="chip" data-class=class_name(step.class()) title=help>
+                    {step.title()}
                 </span>
             }
         })

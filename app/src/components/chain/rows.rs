@@ -1,6 +1,6 @@
 //! The rows of the builder as a value: steps with keys that stay when they move.
 
-use gslb_api_types::model::{FilterName, Routing, Tier, Warning};
+use gslb_api_types::model::{FilterName, FilterStep, Routing, Tier, Warning};
 use leptos::prelude::*;
 
 /// One step in the builder.
@@ -130,7 +130,7 @@ impl Rows {
 /// The tier that a step in a chain needs.
 #[must_use]
 pub fn tier_of(step: &str) -> Tier {
-    FilterName::parse(step).map_or(Tier::Enterprise, |name| name.info().tier.max(Tier::Pro))
+    FilterStep::parse("step", step).map_or(Tier::Enterprise, |step| step.tier().max(Tier::Pro))
 }
 
 /// Applies a button of the builder that was pressed without JavaScript: `up:1`, `down:0`, `remove:2`, `add:geo-ip`.

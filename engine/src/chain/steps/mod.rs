@@ -10,6 +10,7 @@ mod latency;
 mod map_file;
 mod random;
 mod round_robin;
+mod script;
 mod signal_weight;
 mod sticky;
 mod weighted_round_robin;
@@ -17,10 +18,14 @@ mod weighted_round_robin;
 use super::scratch::Scratch;
 use super::sink::Sink;
 use super::{Report, Run};
-use crate::model::{FilterName, FilterStep, Routing};
+use crate::model::{FilterClass, FilterName, FilterStep, Routing};
+use crate::script::Scripts;
+use script::CompiledScript;
+use std::fmt;
+use std::sync::Arc;
 
 /// A step, ready to run.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 pub enum CompiledStep {
     /// `geo-ip`
     GeoIp,
@@ -42,25 +47,29 @@ pub enum CompiledStep {
     Latency,
     /// `random`
     Random,
+    /// `script:<body>`
+    Script(Arc<CompiledScript>),
 }
 
 impl CompiledStep {
-    /// The steps of a routing; a single algorithm is a chain of one.
+    /// The steps of a routing; a single algorithm is a chain of one. A script that does not compile is a step that
+    /// fails open: one script must not keep every other change from the wire.
     #[must_use]
-    pub fn compile(routing: &Routing) -> Box<[Self]> {
+    pub fn compile(routing: &Routing, scripts: &dyn Scripts) -> Box<[Self]> {
+        let one = |step: &FilterStep| match step {
+            FilterStep::Builtin(name) => Self::from(*name),
+            FilterStep::Script(body) => Self::Script(Arc::new(CompiledScript::new(body, scripts))),
+        };
         match routing {
             Routing::Algorithm(name) => Box::from([Self::from(*name)]),
-            Routing::Chain(steps) => steps
-                .iter()
-                .map(|FilterStep::Builtin(name)| Self::from(*name))
-                .collect(),
+            Routing::Chain(steps) => steps.iter().map(one).collect(),
         }
     }
 
-    /// The filter's name.
+    /// The filter's name; none for a script.
     #[must_use]
-    pub const fn name(self) -> FilterName {
-        match self {
+    pub fn name(&self) -> Option<FilterName> {
+        Some(match self {
             Self::GeoIp => FilterName::GeoIp,
             Self::Asn => FilterName::Asn,
             Self::MapFile => FilterName::MapFile,
@@ -71,11 +80,29 @@ impl CompiledStep {
             Self::Failover => FilterName::Failover,
             Self::Latency => FilterName::Latency,
             Self::Random => FilterName::Random,
-        }
+            Self::Script(_) => return None,
+        })
+    }
+
+    /// Whether it ends the chain.
+    fn is_selecting(&self) -> bool {
+        self.name()
+            .is_some_and(|name| name.info().class == FilterClass::Selecting)
+    }
+
+    /// Whether it may block for milliseconds when it gets so many candidates.
+    fn is_slow(&self, candidates: usize) -> bool {
+        matches!(self, Self::Script(script) if script.is_slow(candidates))
+    }
+
+    /// Whether a chain may block for milliseconds when it begins with so many candidates.
+    pub(crate) fn any_slow(steps: &[Self], candidates: usize) -> bool {
+        let mut runs = steps.iter().take_while(|step| !step.is_selecting());
+        runs.any(|step| step.is_slow(candidates))
     }
 
     #[inline]
-    pub(super) fn run<S: Sink>(self, run: &mut Run<'_>, scratch: &mut Scratch, sink: &mut S) -> Report {
+    pub(super) fn run<S: Sink>(&self, run: &mut Run<'_>, scratch: &mut Scratch, sink: &mut S) -> Report {
         match self {
             Self::GeoIp => geo_ip::run(run, scratch),
             Self::Asn => asn::run(run, scratch, sink),
@@ -87,6 +114,18 @@ impl CompiledStep {
             Self::Failover => failover::run(run, scratch),
             Self::Latency => latency::run(run, scratch, sink),
             Self::Random => random::run(run, scratch),
+            Self::Script(script) => script.run(run, scratch, sink),
+        }
+    }
+}
+
+impl fmt::Display for CompiledStep {
+    /// As it stands in the chain.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match (self, self.name()) {
+            (Self::Script(script), _) => script.fmt(f),
+            (_, Some(name)) => name.fmt(f),
+            (_, None) => Ok(()),
         }
     }
 }

@@ -17,6 +17,7 @@ mod tokens;
 mod users;
 mod zones;
 
+pub use routing::script_errors;
 pub use users::{MAX_PASSWORD, MIN_PASSWORD};
 
 use crate::clock::Clock;

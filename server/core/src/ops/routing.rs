@@ -2,7 +2,10 @@
 
 use super::{Ops, require};
 use crate::error::OpError;
-use gslb_engine::model::{Actor, FilterName, Permission, Routing, Service, ServiceDraft, Tier};
+use gslb_engine::model::{
+    Actor, ErrorCode, FilterName, FilterStep, Permission, Routing, Service, ServiceDraft, Tier,
+    ValidationError,
+};
 
 /// Begin of a chain entry that carries a script.
 const SCRIPT: &str = "script:";
@@ -21,6 +24,24 @@ fn wanted(chain: &[String], algorithm: Option<&str>) -> (Tier, &'static str) {
     }
 }
 
+/// What is wrong with the scripts of a chain: this build cannot run any. `field` names the chain.
+#[must_use]
+pub fn script_errors(field: &str, chain: &[String]) -> Vec<ValidationError> {
+    let scripts = chain
+        .iter()
+        .enumerate()
+        .filter(|(_, step)| step.starts_with(SCRIPT));
+    scripts
+        .map(|(index, _)| {
+            ValidationError::new(
+                format!("{field}[{index}]"),
+                ErrorCode::Unsupported,
+                "script steps are not in this build yet; use the built-in filters",
+            )
+        })
+        .collect()
+}
+
 impl Ops {
     /// Refuses routing above the tier, and scripts without `scripts:write`, unless it is what `stored` has already.
     pub(super) fn gate(
@@ -33,7 +54,11 @@ impl Ops {
         if let Some(stored) = stored {
             let unchanged = match &stored.routing {
                 Routing::Chain(steps) => {
-                    steps.len() == chain.len() && steps.iter().zip(chain).all(|(a, b)| a.to_string() == *b)
+                    // Parsed, since a form sends the lines of a script back with other ends.
+                    let same = |(stored, text): (&FilterStep, &String)| {
+                        FilterStep::parse("", text).is_ok_and(|step| step == *stored)
+                    };
+                    steps.len() == chain.len() && steps.iter().zip(chain).all(same)
                 }
                 Routing::Algorithm(name) => {
                     chain.is_empty()

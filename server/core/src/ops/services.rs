@@ -1,5 +1,6 @@
 //! Services.
 
+use super::routing::script_errors;
 use super::{Ops, expect, new_id, patch, require};
 use crate::error::{OpError, Written};
 use crate::store::{Document, Row};
@@ -198,6 +199,8 @@ impl Ops {
             Ok(service) => (Some(service), Vec::new()),
             Err(errors) => (None, errors),
         };
+        let chain = draft.filter_chain.as_deref().unwrap_or_default();
+        errors.extend(script_errors("filterChain", chain));
         // The pool is looked up also when other fields are wrong: every problem at once.
         let pool_id = draft
             .pool_id

@@ -290,6 +290,7 @@ impl State {
             signals: self.settings.signal_settings(),
             latency: self.settings.latency_settings(),
             tier: self.license.load().tier,
+            ..Environment::default()
         };
         Snapshot::compile(&self.config, &environment, &mut self.slots, self.entropy).map_err(|e| told_all(&e))
     }

@@ -1,5 +1,9 @@
 //! Building blocks for tests and benches, here and in other crates (feature `testing`).
 
+mod script;
+
+pub use script::{FakeScript, FakeScripts};
+
 use crate::environment::Environment;
 use crate::geo::{AsInfo, Country, Geo, Located};
 use crate::hash::mix;
