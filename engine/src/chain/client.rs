@@ -119,19 +119,18 @@ impl<'a> Client<'a> {
         };
         let bits = GEO_BITS.of(subnet.address);
         let found = ask(self.geo, hash::network(subnet.address, bits));
-        // A private client gets what the transport source gets, so its result holds for private blocks alone, and that
-        // of a public client never for a private one, however wide the network in the database is.
-        // Without any data nobody gets anything, and nothing depends on the client.
-        let anything = found.prefix > 0 || found.value.is_some();
-        let apart = if anything {
-            prefix_apart_from_private(subnet.address)
-        } else {
-            0
-        };
-        self.depends_on(found.prefix.max(apart).min(bits));
-        if found.value.is_none() && is_private(subnet.address) {
-            self.blind = true;
-            return ask(self.geo, self.source).value;
+        self.depends_on(found.prefix.min(bits));
+        if found.value.is_none() {
+            let instead = ask(self.geo, self.source).value;
+            // Private and public clients of this network differ when the transport source is known: the answer holds for
+            // one kind alone, however wide the network in the database is.
+            if instead.is_some() {
+                self.depends_on(prefix_apart_from_private(subnet.address));
+            }
+            if is_private(subnet.address) {
+                self.blind = true;
+                return instead;
+            }
         }
         found.value
     }

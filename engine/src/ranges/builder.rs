@@ -113,14 +113,14 @@ impl Builder {
 
     /// Values from an IPv4 address on, until the next boundary. Addresses must not fall; of two values for the same
     /// address the later one counts. Not to be mixed with [`add`](Self::add).
-    pub(crate) fn begin_v4(&mut self, start: u32, id: u32) {
+    pub(super) fn begin_v4(&mut self, start: u32, id: u32) {
         if let Some((start, id)) = self.v4.begin(start, id) {
             self.table.v4.append(start, id);
         }
     }
 
     /// As [`begin_v4`](Self::begin_v4).
-    pub(crate) fn begin_v6(&mut self, start: u128, id: u32) {
+    pub(super) fn begin_v6(&mut self, start: u128, id: u32) {
         let before = self.v6.current;
         if let Some((start, id)) = self.v6.begin(start, id) {
             self.place_v6(start, id, before);

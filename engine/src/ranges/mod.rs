@@ -9,6 +9,7 @@
 //! than one value has its ranges in a list of their own, by the whole address.
 
 mod builder;
+mod nested;
 mod sorted;
 #[cfg(test)]
 mod tests;
@@ -19,7 +20,7 @@ use sorted::Ranges;
 use std::net::IpAddr;
 
 /// No value.
-pub(crate) const NONE: u32 = u32::MAX;
+const NONE: u32 = u32::MAX;
 /// The ranges of this /64 are in the list of whole addresses.
 const SPLIT: u32 = NONE - 1;
 /// From here on: a network in which `id - EMBEDS` bits are followed by an IPv4 address, whose value it has.

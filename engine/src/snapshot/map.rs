@@ -5,9 +5,8 @@
 
 use crate::environment::MapRule;
 use crate::geo::Located;
-use crate::ranges::{Builder, NONE, Table};
+use crate::ranges::Table;
 use crate::snapshot::pool::{CompiledMember, region_hash};
-use ipnet::IpNet;
 use std::net::IpAddr;
 
 /// What a rule prefers: one group of members.
@@ -47,29 +46,6 @@ impl Target {
     }
 }
 
-/// Cuts nested networks (first and last address, index of the target list; no two equal) into pieces, and tells in
-/// rising order from where on which list holds.
-fn flatten(mut nets: Vec<(u128, u128, u32)>, mut from: impl FnMut(u128, u32)) {
-    // Outer nets first: an inner one then cuts its part out of the one that is open.
-    nets.sort_unstable_by(|a, b| a.0.cmp(&b.0).then(b.1.cmp(&a.1)));
-    let mut open: Vec<(u128, u32)> = Vec::new();
-    for (first, last, target) in nets {
-        close(&mut open, Some(first), &mut from);
-        from(first, target);
-        open.push((last, target));
-    }
-    close(&mut open, None, &mut from);
-}
-
-/// Ends the nets that end before an address, or all; behind each, the one around it goes on.
-fn close(open: &mut Vec<(u128, u32)>, before: Option<u128>, from: &mut impl FnMut(u128, u32)) {
-    while let Some((last, _)) = open.pop_if(|(last, _)| before.is_none_or(|before| *last < before)) {
-        if let Some(next) = last.checked_add(1) {
-            from(next, open.last().map_or(NONE, |(_, target)| *target));
-        }
-    }
-}
-
 /// The compiled rules.
 #[derive(Debug)]
 pub(crate) struct CompiledMap {
@@ -78,39 +54,17 @@ pub(crate) struct CompiledMap {
 }
 
 impl CompiledMap {
-    pub(crate) fn new(rules: &[MapRule]) -> Self {
+    pub(crate) fn new<'rules>(rules: &'rules [MapRule]) -> Self {
         let mut targets: Vec<Box<[Target]>> = Vec::new();
         let mut known = std::collections::HashMap::new();
-        let mut v4 = Vec::new();
-        let mut v6 = Vec::new();
-        for rule in rules {
-            let index = *known.entry(&rule.targets).or_insert_with(|| {
+        let mut index_of = |rule: &'rules MapRule| {
+            *known.entry(&rule.targets).or_insert_with(|| {
                 targets.push(rule.targets.iter().map(|text| Target::parse(text)).collect());
-                u32::try_from(targets.len() - 1).unwrap_or(NONE)
-            });
-            match rule.network {
-                IpNet::V4(net) => {
-                    v4.push((
-                        u32::from(net.network()).into(),
-                        u32::from(net.broadcast()).into(),
-                        index,
-                    ));
-                }
-                IpNet::V6(net) => v6.push((net.network().into(), net.broadcast().into(), index)),
-            }
-        }
-        let mut builder = Builder::default();
-        flatten(v4, |start, target| {
-            // Behind the last IPv4 address nothing begins.
-            if let Ok(start) = u32::try_from(start) {
-                builder.begin_v4(start, target);
-            }
-        });
-        flatten(v6, |start, target| builder.begin_v6(start, target));
-        Self {
-            table: builder.finish(),
-            targets,
-        }
+                u32::try_from(targets.len() - 1).unwrap_or(Table::LIMIT)
+            })
+        };
+        let table = Table::nested(rules.iter().map(|rule| (rule.network, index_of(rule))));
+        Self { table, targets }
     }
 
     /// Whether there are no rules.

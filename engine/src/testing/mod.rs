@@ -11,6 +11,7 @@ use crate::model::{
     DomainName, FilterName, MemberDraft, MemberId, PoolDraft, PoolId, ServiceDraft, ServiceId, TenantId,
     ValidationError, ZoneDraft, ZoneId,
 };
+use crate::ranges::Table;
 use crate::slots::MemberSlot;
 use crate::snapshot::{Configuration, Slots, Snapshot};
 use ipnet::IpNet;
@@ -56,6 +57,62 @@ impl Rows {
         self.systems
             .extend(network.parse().ok().map(|network: IpNet| (network, info)));
         self
+    }
+}
+
+/// The same, compiled to ranges as the daemon does it with its databases.
+#[derive(Debug, Default)]
+pub struct CompiledRows {
+    rows: Rows,
+    countries: Table,
+    systems: Table,
+}
+
+impl Rows {
+    /// Compiles the rows; no two of a kind may have the same network.
+    #[must_use]
+    pub fn compile(self) -> CompiledRows {
+        fn table<T>(rows: &[(IpNet, T)]) -> Table {
+            Table::nested((0..).zip(rows).map(|(id, (network, _))| (*network, id)))
+        }
+        CompiledRows {
+            countries: table(&self.countries),
+            systems: table(&self.systems),
+            rows: self,
+        }
+    }
+}
+
+/// The row that a table names for an address.
+fn find<T: Copy>(table: &Table, rows: &[(IpNet, T)], ip: IpAddr) -> Located<T> {
+    let (id, prefix) = table.find(ip);
+    let value = id.and_then(|id| rows.get(id as usize)).map(|(_, value)| *value);
+    Located { value, prefix }
+}
+
+impl Geo for CompiledRows {
+    fn country(&self, ip: IpAddr) -> Located<Country> {
+        find(&self.countries, &self.rows.countries, ip)
+    }
+
+    fn asn(&self, ip: IpAddr) -> Located<AsInfo> {
+        find(&self.systems, &self.rows.systems, ip)
+    }
+
+    fn organisation(&self, id: u64) -> Option<String> {
+        self.rows.organisation(id)
+    }
+
+    fn organisation_of(&self, number: u32) -> Option<u64> {
+        self.rows.organisation_of(number)
+    }
+
+    fn has_country(&self) -> bool {
+        self.rows.has_country()
+    }
+
+    fn has_asn(&self) -> bool {
+        self.rows.has_asn()
     }
 }
 
