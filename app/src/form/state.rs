@@ -141,8 +141,13 @@ impl FormState {
 
 /// `form[pool_id]` is `poolId` in the API.
 fn api_name(name: &str) -> Option<String> {
-    let inner = name.strip_prefix("form[")?.split(']').next()?;
-    Some(camel(inner))
+    let mut parts = name.strip_prefix("form[")?.split(']');
+    let inner = parts.next()?;
+    // What a step says after its colon is part of the chain's entry.
+    match parts.next() {
+        Some(index) if inner == "arguments" => Some(format!("filterChain{index}]")),
+        _ => Some(camel(inner)),
+    }
 }
 
 /// `pool_id` as the API spells it: `poolId`.
@@ -170,6 +175,7 @@ mod tests {
     fn names_of_inputs_are_fields_of_the_api() {
         assert_eq!(api_name("form[min_healthy]").as_deref(), Some("minHealthy"));
         assert_eq!(api_name("form[filter_chain][3]").as_deref(), Some("filterChain"));
+        assert_eq!(api_name("form[arguments][2]").as_deref(), Some("filterChain[2]"));
         assert_eq!(api_name("q"), None);
     }
 }

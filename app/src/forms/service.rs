@@ -2,13 +2,14 @@
 
 #[cfg(any(feature = "ssr", test))]
 use crate::components::chain::apply_op;
-use crate::components::chain::step_list;
+use crate::components::chain::{merge_arguments, step_list};
 use crate::form::{Form, given, ticked, whole_number};
 use gslb_api_types::model::{
     ErrorCode, FallbackText, FilterName, ServiceDraft, ServiceId, TenantId, ValidationError,
 };
 use gslb_api_types::{ServiceView, Stored};
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 
 /// The service form.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -40,6 +41,8 @@ pub struct ServiceForm {
     pub algorithm: String,
     /// For `chain`.
     pub filter_chain: Vec<String>,
+    /// What steps of the chain say after their colon, by position: scripts are written into a field of their own.
+    pub arguments: BTreeMap<String, String>,
     /// Button of the builder that was pressed; empty to save.
     pub op: String,
     /// Saves over what someone else has saved meanwhile.
@@ -89,6 +92,7 @@ impl ServiceForm {
                 .algorithm
                 .unwrap_or_else(|| FilterName::RoundRobin.to_string()),
             filter_chain: draft.filter_chain.unwrap_or_default(),
+            arguments: BTreeMap::new(),
             op: String::new(),
             overwrite: String::new(),
         }
@@ -98,6 +102,12 @@ impl ServiceForm {
     #[must_use]
     pub fn by_chain(&self) -> bool {
         self.mode == "chain"
+    }
+
+    /// The whole chain.
+    #[must_use]
+    pub fn chain(&self) -> Vec<String> {
+        merge_arguments(&self.filter_chain, &self.arguments)
     }
 
     /// The draft, and what is no number.
@@ -134,7 +144,7 @@ impl ServiceForm {
             } else {
                 given(&self.algorithm)
             },
-            filter_chain: self.by_chain().then(|| self.filter_chain.clone()),
+            filter_chain: self.by_chain().then(|| self.chain()),
             ttl: whole_number(&mut problems, "ttl", &self.ttl),
             enabled: Some(ticked(&self.enabled)),
             fallback: Some(fallback),
@@ -160,6 +170,8 @@ impl ServiceForm {
     /// Does what a button of the builder says.
     pub fn press(&mut self) {
         let op = std::mem::take(&mut self.op);
+        self.filter_chain = self.chain();
+        self.arguments.clear();
         match op.as_str() {
             "mode:chain" | "mode:single" => self.mode = op.trim_start_matches("mode:").to_owned(),
             _ => apply_op(&mut self.filter_chain, &op),

@@ -21,6 +21,8 @@ pub fn RoutingField(
     /// Whether the chain is what counts.
     by_chain: bool,
     tier: Tier,
+    /// Whether scripts may be written.
+    may_script: bool,
 ) -> impl IntoView {
     let rows = Rows::new(&chain);
     let by_chain = RwSignal::new(by_chain);
@@ -57,7 +59,7 @@ pub fn RoutingField(
                 if by_chain.get() {
                     view! {
                         <input type="hidden" name="form[algorithm]" value=algorithm.get_untracked() />
-                        <ChainBuilder state rows tier locked changed />
+                        <ChainBuilder state rows tier may_script locked changed />
                     }
                         .into_any()
                 } else {
@@ -138,6 +140,7 @@ fn ChainBuilder(
     state: FormState,
     rows: Rows,
     tier: Tier,
+    may_script: bool,
     locked: bool,
     changed: Callback<()>,
 ) -> impl IntoView {
@@ -186,7 +189,7 @@ fn ChainBuilder(
             on:pointercancel=move |_| drag.cancel()
         >
             <For each=move || rows.get() key=|row| row.key let:row>
-                <StepRow row rows drag state warnings tier changed />
+                <StepRow row rows drag state warnings tier may_script changed />
             </For>
         </ol>
         {move || {
@@ -215,7 +218,7 @@ fn ChainBuilder(
             {rows.said}
         </p>
         <h3 class="palette-heading">"Add a step"</h3>
-        <Palette rows tier changed />
+        <Palette rows tier may_script changed />
     }
     .into_any()
 }

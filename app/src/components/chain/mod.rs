@@ -1,11 +1,13 @@
 //! Filter chains: as a line in tables, and as the builder in the service form.
 
+mod argument;
 mod builder;
 mod drag;
 mod palette;
 mod row;
 mod rows;
 
+pub use argument::merge as merge_arguments;
 pub use builder::RoutingField;
 #[cfg(any(feature = "ssr", test))]
 pub use rows::apply as apply_op;

@@ -3,12 +3,12 @@
 use super::class_name;
 use super::rows::Rows;
 use crate::components::Icon;
-use gslb_api_types::model::{FILTERS, FilterClass, FilterInfo, MAX_STEPS, Tier};
+use gslb_api_types::model::{FILTERS, FilterClass, FilterInfo, MAX_STEPS, Permission, Tier};
 use leptos::prelude::*;
 
 /// Filters to add.
 #[component]
-pub fn Palette(rows: Rows, tier: Tier, changed: Callback<()>) -> impl IntoView {
+pub fn Palette(rows: Rows, tier: Tier, may_script: bool, changed: Callback<()>) -> impl IntoView {
     let group = move |class: FilterClass| {
         FILTERS
             .iter()
@@ -21,18 +21,7 @@ pub fn Palette(rows: Rows, tier: Tier, changed: Callback<()>) -> impl IntoView {
             <section aria-labelledby="palette-narrowing">
                 <h4 id="palette-narrowing">"Narrow or reorder"</h4>
                 <ul>
-                    {group(FilterClass::Narrowing)} <li>
-                        <div class="palette-item locked">
-                            <span class="palette-title">
-                                <Icon name="lock" />
-                                "Script"
-                                <span class="tag">"enterprise"</span>
-                            </span>
-                            <span class="hint">
-                                "Starlark steps of your own. Not in this build yet."
-                            </span>
-                        </div>
-                    </li>
+                    {group(FilterClass::Narrowing)} <ScriptItem rows tier may_script changed />
                 </ul>
             </section>
             <section aria-labelledby="palette-selecting">
@@ -47,16 +36,76 @@ pub fn Palette(rows: Rows, tier: Tier, changed: Callback<()>) -> impl IntoView {
 #[component]
 fn PaletteItem(info: &'static FilterInfo, rows: Rows, tier: Tier, changed: Callback<()>) -> impl IntoView {
     let needs = info.tier.max(Tier::Pro);
-    if needs > tier {
+    let add = Callback::new(move |()| {
+        rows.add(info.name);
+        changed.run(());
+    });
+    let lock = (needs > tier).then(|| format!("needs {needs}"));
+    item(
+        rows,
+        info.name.as_str(),
+        info.title,
+        info.help,
+        info.class,
+        needs,
+        lock,
+        add,
+    )
+}
+
+/// The step that everybody writes for themselves.
+#[component]
+fn ScriptItem(rows: Rows, tier: Tier, may_script: bool, changed: Callback<()>) -> impl IntoView {
+    let needs = Tier::Enterprise;
+    let add = Callback::new(move |()| {
+        rows.add_script();
+        changed.run(());
+    });
+    let lock = if needs > tier {
+        Some(format!("needs {needs}"))
+    } else if may_script {
+        None
+    } else {
+        Some(format!("needs {}", Permission::ScriptsWrite.as_str()))
+    };
+    let help = "Keeps and orders members as a Starlark script of yours says.";
+    item(
+        rows,
+        "script",
+        "Script",
+        help,
+        FilterClass::Narrowing,
+        needs,
+        lock,
+        add,
+    )
+}
+
+/// One entry: a button, or what it would need.
+#[expect(
+    clippy::too_many_arguments,
+    reason = "one entry has that many parts, and two callers"
+)]
+fn item(
+    rows: Rows,
+    name: &'static str,
+    title: &'static str,
+    help: &'static str,
+    class: FilterClass,
+    needs: Tier,
+    lock: Option<String>,
+    add: Callback<()>,
+) -> AnyView {
+    if let Some(lock) = lock {
         return view! {
             <li>
-                <div class="palette-item locked" data-class=class_name(info.class)>
+                <div class="palette-item locked" data-class=class_name(class)>
                     <span class="palette-title">
                         <Icon name="lock" />
-                        {info.title}
-                        <span class="tag tag-locked">{format!("needs {needs}")}</span>
+                        {title}
+                        <span class="tag tag-locked">{lock}</span>
                     </span>
-                    <span class="hint">{info.help}</span>
+                    <span class="hint">{help}</span>
                 </div>
             </li>
         }
@@ -68,23 +117,22 @@ fn PaletteItem(info: &'static FilterInfo, rows: Rows, tier: Tier, changed: Callb
             <button
                 type="submit"
                 class="palette-item"
-                data-class=class_name(info.class)
+                data-class=class_name(class)
                 name="form[op]"
-                value=format!("add:{}", info.name)
+                value=format!("add:{name}")
                 disabled=full
                 on:click=move |event| {
                     event.prevent_default();
-                    rows.add(info.name);
-                    changed.run(());
+                    add.run(());
                 }
             >
                 <span class="palette-title">
                     <Icon name="plus" />
                     <span class="unseen">"Add "</span>
-                    {info.title}
+                    {title}
                     <span class="tag">{needs.to_string()}</span>
                 </span>
-                <span class="hint">{info.help}</span>
+                <span class="hint">{help}</span>
             </button>
         </li>
     }

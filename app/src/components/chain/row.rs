@@ -1,5 +1,6 @@
 //! One step in the builder: grip, what it does, what is doubtful, buttons.
 
+use super::argument::{SCRIPT, ScriptEditor, split};
 use super::class_name;
 use super::drag::Drag;
 use super::rows::{Row, Rows, tier_of};
@@ -30,6 +31,8 @@ pub fn StepRow(
     state: FormState,
     warnings: Memo<Vec<Warning>>,
     tier: Tier,
+    /// Whether scripts may be written.
+    may_script: bool,
     /// Called after each change.
     changed: Callback<()>,
 ) -> impl IntoView {
@@ -38,6 +41,12 @@ pub fn StepRow(
     let info = FilterName::parse(&step).map(FilterName::info);
     let needs = tier_of(&step);
     let locked = needs > tier;
+    let body = split(&step)
+        .filter(|(name, _)| *name == SCRIPT)
+        .map(|(_, body)| body.to_owned());
+    let class = info.map_or("narrowing", |info| class_name(info.class));
+    // A script has its text in the editor.
+    let value = if body.is_some() { SCRIPT.to_owned() } else { step };
     let at = Memo::new(move |_| rows.position(key).unwrap_or_default());
     let field = move || format!("filterChain[{}]", at.get());
     let warning = move || {
@@ -70,12 +79,12 @@ pub fn StepRow(
             class="step"
             class:held=move || drag.holds(key)
             class:locked=locked
-            data-class=info.map(|i| class_name(i.class))
+            data-class=class
         >
             <input
                 type="hidden"
                 name=move || format!("form[filter_chain][{}]", at.get())
-                value=step.clone()
+                value=value
             />
             <button
                 type="button"
@@ -107,7 +116,7 @@ pub fn StepRow(
             <div class="step-text">
                 <p class="step-title">
                     {title.clone()}
-                    {info.map(|i| view! { <span class="tag" data-class=class_name(i.class)>{class_name(i.class)}</span> })}
+                    <span class="tag" data-class=class>{class}</span>
                     {locked
                         .then(|| {
                             view! {
@@ -119,6 +128,11 @@ pub fn StepRow(
                         })}
                 </p>
                 {info.map(|i| view! { <p class="hint">{i.help}</p> })}
+                {body
+                    .map(|body| {
+                        let locked = locked || !may_script;
+                        view! { <ScriptEditor rows key at body locked changed /> }
+                    })}
                 {move || warning().map(|text| view! { <p class="doubt">{text}</p> })}
                 {move || problem().map(|text| view! { <p class="problem">{text}</p> })}
             </div>

@@ -1,5 +1,6 @@
 //! The rows of the builder as a value: steps with keys that stay when they move.
 
+use super::argument::{NEW_SCRIPT, split};
 use gslb_api_types::model::{FilterName, FilterStep, Routing, Tier, Warning};
 use leptos::prelude::*;
 
@@ -61,19 +62,31 @@ impl Rows {
 
     /// Adds a step at the end.
     pub fn add(self, step: FilterName) {
+        self.push(step.to_string(), step.info().title);
+    }
+
+    /// Adds a script at the end.
+    pub fn add_script(self) {
+        self.push(NEW_SCRIPT.to_owned(), "Script");
+    }
+
+    fn push(self, step: String, title: &str) {
         let key = self.next.get_value();
         self.next.set_value(key.wrapping_add(1));
-        self.list.update(|list| {
-            list.push(Row {
-                key,
-                step: step.to_string(),
-            });
-        });
+        self.list.update(|list| list.push(Row { key, step }));
         self.said.set(format!(
-            "{} added as step {}",
-            step.info().title,
+            "{title} added as step {}",
             self.list.read_untracked().len()
         ));
+    }
+
+    /// Changes the text of a row; the row itself stays as it is on the page.
+    pub fn set_step(self, key: u32, step: String) {
+        self.list.update(|list| {
+            if let Some(row) = list.iter_mut().find(|row| row.key == key) {
+                row.step = step;
+            }
+        });
     }
 
     /// Takes a row out.
@@ -130,7 +143,13 @@ impl Rows {
 /// The tier that a step in a chain needs.
 #[must_use]
 pub fn tier_of(step: &str) -> Tier {
-    FilterStep::parse("step", step).map_or(Tier::Enterprise, |step| step.tier().max(Tier::Pro))
+    let name = split(step).and_then(|(name, _)| FilterName::parse(name.trim_end_matches(':')));
+    match (FilterStep::parse("step", step), name) {
+        (Ok(step), _) => step.tier().max(Tier::Pro),
+        // Not filled in yet.
+        (Err(_), Some(name)) => name.info().tier.max(Tier::Pro),
+        (Err(_), None) => Tier::Enterprise,
+    }
 }
 
 /// Applies a button of the builder that was pressed without JavaScript: `up:1`, `down:0`, `remove:2`, `add:geo-ip`.
@@ -144,6 +163,7 @@ pub fn apply(chain: &mut Vec<String>, op: &str) {
         ("remove", Some(index)) => {
             chain.remove(index);
         }
+        ("add", _) if what == "script" => chain.push(NEW_SCRIPT.to_owned()),
         ("add", _) if FilterName::parse(what).is_some() => chain.push(what.to_owned()),
         _ => {}
     }
@@ -163,6 +183,8 @@ mod tests {
             "down:7",
             "add:random",
             "add:nonsense",
+            "add:script",
+            "remove:3",
             "remove:1",
             "remove:9",
             "",

@@ -4,12 +4,13 @@ use crate::api::services::{SaveService, ServiceEdit, load_service_edit};
 use crate::components::chain::RoutingField;
 use crate::components::empty::Empty;
 use crate::components::field::{Refusal, SelectField, TextField, TickField};
-use crate::components::layout::PageHead;
+use crate::components::layout::{PageHead, may};
 use crate::components::loaded;
 use crate::form::{FormState, ticked, use_draft};
 use crate::forms::ServiceForm;
 use crate::guard::guard_unsaved;
 use crate::pages::use_id;
+use gslb_api_types::model::Permission;
 use leptos::form::ActionForm;
 use leptos::prelude::*;
 
@@ -65,6 +66,7 @@ fn ServiceEditor(data: ServiceEdit) -> impl IntoView {
         .into_any();
     }
     let tier = data.session.tier;
+    let may_script = may(&data.session, Permission::ScriptsWrite);
     let draft = use_draft::<ServiceForm>();
     let came_back = draft.is_some();
     let (form, error) = match draft {
@@ -105,6 +107,7 @@ fn ServiceEditor(data: ServiceEdit) -> impl IntoView {
         .map(|(value, text)| (value.to_owned(), text.to_owned()))
         .to_vec();
     let by_chain = form.by_chain();
+    let chain = form.chain();
     view! {
         <ActionForm
             action
@@ -183,10 +186,11 @@ fn ServiceEditor(data: ServiceEdit) -> impl IntoView {
             </section>
             <RoutingField
                 state
-                chain=form.filter_chain
+                chain
                 algorithm=form.algorithm
                 by_chain
                 tier
+                may_script
             />
             <section class="panel" aria-labelledby="answers">
                 <header class="panel-head">

@@ -1,0 +1,95 @@
+//! What a step says after its colon: the body of a script, the number of `select-first`. The form sends it in a field of
+//! its own, so that it can be edited without JavaScript too.
+
+use super::rows::Rows;
+use leptos::prelude::*;
+use std::collections::BTreeMap;
+
+/// What entries with a script begin with.
+pub const SCRIPT: &str = "script:";
+/// A new script step: it changes nothing, and shows how to name members.
+pub const NEW_SCRIPT: &str =
+    "script:# The addresses that may answer, best first.\nresult = [c[\"ip\"] for c in candidates]\n";
+
+/// An entry that takes something: its name with the colon, and what follows.
+#[must_use]
+pub fn split(step: &str) -> Option<(&str, &str)> {
+    let colon = step.find(':')?;
+    step.split_at_checked(colon + 1)
+}
+
+/// The chain with what was written into the fields beside it, by position. Browsers send lines that end with CR LF.
+#[must_use]
+pub fn merge(chain: &[String], arguments: &BTreeMap<String, String>) -> Vec<String> {
+    let entry = |(index, step): (usize, &String)| match (split(step), arguments.get(&index.to_string())) {
+        (Some((name, _)), Some(argument)) if name == SCRIPT => {
+            format!("{name}{}", argument.replace("\r\n", "\n"))
+        }
+        (Some((name, _)), Some(argument)) => format!("{name}{}", argument.trim()),
+        _ => step.clone(),
+    };
+    chain.iter().enumerate().map(entry).collect()
+}
+
+/// The editor of a script.
+#[component]
+pub fn ScriptEditor(
+    rows: Rows,
+    key: u32,
+    at: Memo<usize>,
+    body: String,
+    /// Shown, and not to be changed.
+    locked: bool,
+    changed: Callback<()>,
+) -> impl IntoView {
+    let id = format!("script-{key}");
+    let hint = format!("script-{key}-hint");
+    let lines = body.lines().count().clamp(4, 24).to_string();
+    view! {
+        <div class="script">
+            <label class="script-label" for=id.clone()>
+                "Starlark"
+            </label>
+            <textarea
+                class="mono"
+                id=id
+                name=move || format!("form[arguments][{}]", at.get())
+                rows=lines
+                spellcheck="false"
+                autocomplete="off"
+                autocapitalize="off"
+                wrap="off"
+                readonly=locked
+                aria-describedby=hint.clone()
+                on:input=move |event| {
+                    rows.set_step(key, format!("{SCRIPT}{}", event_target_value(&event)));
+                    changed.run(());
+                }
+            >
+                {body}
+            </textarea>
+            <p class="hint" id=hint>
+                "Sets " <code>"result"</code> ", a list of addresses, from " <code>"candidates"</code> " (dicts: ip, port, region, weight, priority, asn, health_score, rtt_ms) and "
+                <code>"qname qtype client_ip client_country client_asn now service"</code>
+                ". An error, or a result that names nobody, leaves the members as they are."
+            </p>
+        </div>
+    }
+    .into_any()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_written_beside_the_chain_goes_into_it() {
+        let chain = ["geo-ip", "script:", "script:result = []"].map(str::to_owned);
+        let arguments = [("0", "ignored"), ("1", "a = 1\r\nresult = []"), ("7", "nowhere")];
+        let arguments = arguments.map(|(at, text)| (at.to_owned(), text.to_owned()));
+        assert_eq!(
+            merge(&chain, &BTreeMap::from(arguments)),
+            ["geo-ip", "script:a = 1\nresult = []", "script:result = []"]
+        );
+    }
+}
