@@ -11,6 +11,11 @@ use leptos_router::SsrMode;
 use leptos_router::components::{ParentRoute, Route, Router, Routes};
 use leptos_router::path;
 
+/// One type for the views of all routes: leptos makes the code of a route anew for each type.
+fn page(view: fn() -> AnyView) -> fn() -> AnyView {
+    view
+}
+
 /// The console. Every route is rendered whole on the server, so that it can be read without JavaScript.
 #[component]
 pub fn App() -> impl IntoView {
@@ -19,22 +24,22 @@ pub fn App() -> impl IntoView {
         <Title formatter=|text| format!("{text} - Nexus GSLB") />
         <Router>
             <Routes fallback=|| view! { <LostPage /> }.into_any()>
-                <Route path=path!("/login") view=|| view! { <LoginPage /> }.into_any() ssr=SsrMode::Async />
-                <ParentRoute path=path!("") view=|| view! { <Console /> }.into_any() ssr=SsrMode::Async>
-                    <Route path=path!("/") view=|| view! { <DashboardPage /> }.into_any() ssr=SsrMode::Async />
-                    <Route path=path!("/services") view=|| view! { <ServicesPage /> }.into_any() ssr=SsrMode::Async />
-                    <Route path=path!("/services/new") view=|| view! { <NewServicePage /> }.into_any() ssr=SsrMode::Async />
-                    <Route path=path!("/services/:id") view=|| view! { <ServicePage /> }.into_any() ssr=SsrMode::Async />
-                    <Route path=path!("/services/:id/edit") view=|| view! { <EditServicePage /> }.into_any() ssr=SsrMode::Async />
-                    <Route path=path!("/pools") view=|| view! { <PoolsPage /> }.into_any() ssr=SsrMode::Async />
-                    <Route path=path!("/pools/new") view=|| view! { <NewPoolPage /> }.into_any() ssr=SsrMode::Async />
-                    <Route path=path!("/pools/:id") view=|| view! { <PoolPage /> }.into_any() ssr=SsrMode::Async />
-                    <Route path=path!("/signals") view=|| view! { <SignalsPage /> }.into_any() ssr=SsrMode::Async />
-                    <Route path=path!("/trace") view=|| view! { <TracePage /> }.into_any() ssr=SsrMode::Async />
-                    <Route path=path!("/zones") view=|| view! { <ZonesPage /> }.into_any() ssr=SsrMode::Async />
-                    <Route path=path!("/audit") view=|| view! { <AuditPage /> }.into_any() ssr=SsrMode::Async />
-                    <Route path=path!("/settings") view=|| view! { <SettingsPage /> }.into_any() ssr=SsrMode::Async />
-                    <Route path=path!("/*any") view=|| view! { <MissingPage /> }.into_any() ssr=SsrMode::Async />
+                <Route path=path!("/login") view=page(|| view! { <LoginPage /> }.into_any()) ssr=SsrMode::Async />
+                <ParentRoute path=path!("") view=page(|| view! { <Console /> }.into_any()) ssr=SsrMode::Async>
+                    <Route path=path!("/") view=page(|| view! { <DashboardPage /> }.into_any()) ssr=SsrMode::Async />
+                    <Route path=path!("/services") view=page(|| view! { <ServicesPage /> }.into_any()) ssr=SsrMode::Async />
+                    <Route path=path!("/services/new") view=page(|| view! { <NewServicePage /> }.into_any()) ssr=SsrMode::Async />
+                    <Route path=path!("/services/:id") view=page(|| view! { <ServicePage /> }.into_any()) ssr=SsrMode::Async />
+                    <Route path=path!("/services/:id/edit") view=page(|| view! { <EditServicePage /> }.into_any()) ssr=SsrMode::Async />
+                    <Route path=path!("/pools") view=page(|| view! { <PoolsPage /> }.into_any()) ssr=SsrMode::Async />
+                    <Route path=path!("/pools/new") view=page(|| view! { <NewPoolPage /> }.into_any()) ssr=SsrMode::Async />
+                    <Route path=path!("/pools/:id") view=page(|| view! { <PoolPage /> }.into_any()) ssr=SsrMode::Async />
+                    <Route path=path!("/signals") view=page(|| view! { <SignalsPage /> }.into_any()) ssr=SsrMode::Async />
+                    <Route path=path!("/trace") view=page(|| view! { <TracePage /> }.into_any()) ssr=SsrMode::Async />
+                    <Route path=path!("/zones") view=page(|| view! { <ZonesPage /> }.into_any()) ssr=SsrMode::Async />
+                    <Route path=path!("/audit") view=page(|| view! { <AuditPage /> }.into_any()) ssr=SsrMode::Async />
+                    <Route path=path!("/settings") view=page(|| view! { <SettingsPage /> }.into_any()) ssr=SsrMode::Async />
+                    <Route path=path!("/*any") view=page(|| view! { <MissingPage /> }.into_any()) ssr=SsrMode::Async />
                 </ParentRoute>
             </Routes>
         </Router>

@@ -56,7 +56,7 @@ impl<T: Serialize + DeserializeOwned> Draft<T> {
     #[must_use]
     pub fn decode(text: &str) -> Option<Self> {
         let bytes = URL_SAFE_NO_PAD.decode(text).ok()?;
-        serde_json::from_slice(&bytes).ok()
+        serde_json::from_str(std::str::from_utf8(&bytes).ok()?).ok()
     }
 }
 

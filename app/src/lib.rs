@@ -19,6 +19,7 @@ mod forms;
 mod guard;
 mod live;
 mod pages;
+mod rpc;
 #[cfg(feature = "ssr")]
 mod shell;
 

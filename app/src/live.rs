@@ -4,9 +4,10 @@
 //! `BroadcastChannel`; when it closes, the browser gives the lock to the next one. Six connections to one host is all
 //! that HTTP/1.1 browsers allow, so a stream a tab would starve the seventh.
 
+use crate::rpc::{Call, Function, call, decode, encode};
 use gslb_api_types::RatePoint;
 use leptos::prelude::*;
-use std::future::Future;
+use std::rc::Rc;
 
 #[cfg(feature = "hydrate")]
 mod stream;
@@ -48,28 +49,36 @@ pub fn use_live() -> Live {
 }
 
 /// A value that the page came with and that is asked for again at each pulse; a failed attempt keeps the last one.
-pub fn live_value<T, E, F>(initial: T, fetch: impl Fn() -> F + 'static) -> RwSignal<T>
+pub fn live_value<S: Function>(initial: S::Value, arguments: impl Fn() -> S + 'static) -> RwSignal<S::Value>
 where
-    T: PartialEq + Send + Sync + 'static,
-    E: 'static,
-    F: Future<Output = Result<T, E>> + 'static,
+    S::Value: PartialEq,
 {
     let value = RwSignal::new(initial);
+    at_each_pulse(
+        Box::new(move || call::<S>(encode(&arguments()))),
+        Rc::new(move |text| {
+            let Ok(new) = decode(text) else { return };
+            // The page may have been left meanwhile.
+            if value.try_with_untracked(|old| *old != new) == Some(true) {
+                value.try_set(new);
+            }
+        }),
+    );
+    value
+}
+
+fn at_each_pulse(ask: Box<dyn Fn() -> Call>, take: Rc<dyn Fn(&str)>) {
     let live = use_live();
     Effect::new(move |first: Option<()>| {
         live.pulse.track();
         if first.is_none() {
             return;
         }
-        let answer = fetch();
+        let (answer, take) = (ask(), Rc::clone(&take));
         leptos::task::spawn_local(async move {
-            if let Ok(new) = answer.await {
-                // The page may have been left meanwhile.
-                if value.try_with_untracked(|old| *old != new) == Some(true) {
-                    value.try_set(new);
-                }
+            if let Ok(text) = answer.await {
+                take(&text);
             }
         });
     });
-    value
 }

@@ -46,3 +46,31 @@ pub async fn load_trace(request: TraceRequest) -> Result<Result<Trace, Failure>,
         other => Ok(other.map_err(Failure)),
     }
 }
+
+/// What the tracer is asked: about the stored routing, and about a chain beside it when one is tried.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Asked {
+    /// The stored routing.
+    pub stored: TraceRequest,
+    /// The chain to try.
+    pub tried: Option<TraceRequest>,
+}
+
+/// Both answers: of the stored routing, and of the chain that is tried beside it.
+pub type Traces = (Result<Trace, Failure>, Option<Result<Trace, Failure>>);
+
+/// The answers to what the tracer was asked; none when it was asked nothing, and a failure when that was no question.
+#[server(prefix = "/rpc", endpoint = "traces", input = Json)]
+pub async fn load_traces(asked: Option<Result<Asked, Failure>>) -> Result<Option<Traces>, Failure> {
+    let asked = match asked {
+        None => return Ok(None),
+        Some(Err(failure)) => return Ok(Some((Err(failure), None))),
+        Some(Ok(asked)) => asked,
+    };
+    let stored = load_trace(asked.stored).await?;
+    let tried = match asked.tried {
+        Some(request) => Some(load_trace(request).await?),
+        None => None,
+    };
+    Ok(Some((stored, tried)))
+}

@@ -2,9 +2,9 @@
 
 use super::icon::{Icon, Mark};
 use super::time::Moment;
-use crate::api::account::{Logout, session};
-use crate::failure::Failure;
+use crate::api::account::{Logout, Session};
 use crate::live::{provide_live, use_live};
+use crate::rpc::{Data, use_data};
 use gslb_api_types::SessionView;
 use gslb_api_types::model::Permission;
 use leptos::prelude::*;
@@ -13,7 +13,7 @@ use leptos_router::components::{A, Outlet};
 use leptos_router::hooks::use_location;
 
 /// The caller's session, in the context of every page inside the frame.
-pub type SessionResource = Resource<Result<SessionView, Failure>>;
+pub type SessionResource = Data<SessionView>;
 
 /// A page in the menu: address, icon, name.
 type Entry = (&'static str, &'static str, &'static str);
@@ -55,7 +55,7 @@ pub fn may(session: &SessionView, permission: Permission) -> bool {
 #[component]
 pub fn Console() -> impl IntoView {
     provide_live();
-    let session: SessionResource = Resource::new(|| (), |()| session());
+    let session: SessionResource = use_data(|| Session {});
     provide_context(session);
     let toggle = NodeRef::<leptos::html::Input>::new();
     let path = use_location().pathname;
@@ -133,6 +133,7 @@ fn Account(session: SessionResource) -> impl IntoView {
             <Suspense fallback=|| ()>
                 {move || Suspend::new(async move {
                     session
+                        .value()
                         .await
                         .ok()
                         .map(|session| {

@@ -2,36 +2,44 @@
 
 use crate::components::text;
 use crate::failure::Failure;
+use crate::rpc::{Data, Text, decode};
 use leptos::prelude::*;
 use leptos_meta::Title;
 use leptos_router::components::Redirect;
 use leptos_router::hooks::use_location;
+use serde::de::DeserializeOwned;
+use std::sync::Arc;
 
-/// Renders `view` of the resource, on the server before the page is sent; while a newer value is on its way the old
-/// view stays.
-pub fn loaded<T, V>(
-    resource: Resource<Result<T, Failure>>,
-    view: impl Fn(T) -> V + Clone + Send + Sync + 'static,
-) -> impl IntoView
-where
-    T: Clone + Send + Sync + 'static,
-    V: IntoView + 'static,
-{
+/// Renders `view` of the data, on the server before the page is sent; while a newer value is on its way the old view
+/// stays.
+pub fn loaded<T: DeserializeOwned, V: IntoView + 'static>(
+    data: Data<T>,
+    view: impl Fn(T) -> V + Send + Sync + 'static,
+) -> impl IntoView {
+    let render = move |text: &str| match decode(text) {
+        Ok(value) => view(value).into_any(),
+        Err(failure) => view! { <Failed failure /> }.into_any(),
+    };
+    loaded_text(data.text, Arc::new(render))
+}
+
+fn loaded_text(text: Resource<Text>, render: Arc<dyn Fn(&str) -> AnyView + Send + Sync>) -> AnyView {
     view! {
         <Transition fallback=|| {
             view! { <p class="loading">"Loading"</p> }
         }>
             {move || {
-                let view = view.clone();
+                let render = Arc::clone(&render);
                 Suspend::new(async move {
-                    match resource.await {
-                        Ok(value) => view(value).into_any(),
+                    match text.await {
+                        Ok(text) => render(&text),
                         Err(failure) => view! { <Failed failure /> }.into_any(),
                     }
                 })
             }}
         </Transition>
     }
+    .into_any()
 }
 
 /// What shows instead of a page: a way to log in, or what went wrong and what can be done.

@@ -2,12 +2,12 @@
 
 use super::{Answer, Draft, Form};
 use crate::failure::Failure;
+use crate::rpc::values;
 use gslb_api_types::ApiError;
 use gslb_api_types::model::ValidationError;
-use leptos::form::FromFormData as _;
 use leptos::prelude::*;
 use leptos_router::hooks::use_query_map;
-use serde::Deserialize;
+use serde_json::Value;
 use std::collections::BTreeSet;
 use std::time::Duration;
 use wasm_bindgen::JsCast as _;
@@ -20,10 +20,22 @@ pub fn use_draft<T: Form>() -> Option<Draft<T>> {
 /// How long a click takes at most, from pressing to letting go.
 const LEFT: Duration = Duration::from_millis(250);
 
-/// What the browser sends: the fields below `form`.
-#[derive(Deserialize)]
-struct Wrapped<T> {
-    form: T,
+/// Finds the problems of a form in its values.
+type Check = fn(Value) -> Option<Vec<ValidationError>>;
+
+fn problems_of<T: Form>(values: Value) -> Option<Vec<ValidationError>> {
+    // By way of the text: reading forms from text is there already, for drafts.
+    serde_json::from_str::<T>(&values.to_string())
+        .ok()
+        .map(|form| form.problems())
+}
+
+/// Names and texts of the fields on the page.
+fn fields(data: &web_sys::FormData) -> impl Iterator<Item = (String, String)> {
+    js_sys::Array::from(data).into_iter().filter_map(|pair| {
+        let pair = js_sys::Array::from(&pair);
+        Some((pair.get(0).as_string()?, pair.get(1).as_string()?))
+    })
 }
 
 /// State of one form.
@@ -69,20 +81,20 @@ impl FormState {
         (
             move |event: web_sys::Event| {
                 if let Some(target) = event.target() {
-                    self.edited::<T>(&target, false);
+                    self.edited(problems_of::<T>, &target, false);
                 }
             },
             // A field is left by pressing the mouse on something: its problem waits until that click is done, since
             // what it moves aside may be just what is clicked.
             move |event: web_sys::Event| {
                 let Some(target) = event.target() else { return };
-                set_timeout(move || self.edited::<T>(&target, true), LEFT);
+                set_timeout(move || self.edited(problems_of::<T>, &target, true), LEFT);
             },
         )
     }
 
     /// Checks the form after an input; `seen` also counts the field as finished, so that its problem shows.
-    fn edited<T: Form>(self, target: &web_sys::EventTarget, seen: bool) {
+    fn edited(self, check: Check, target: &web_sys::EventTarget, seen: bool) {
         let Some(target) = target.dyn_ref::<web_sys::Element>() else {
             return;
         };
@@ -113,11 +125,11 @@ impl FormState {
         let Ok(data) = web_sys::FormData::new_with_form(&form) else {
             return;
         };
-        if let Ok(Wrapped { form }) = Wrapped::<T>::from_form_data(&data) {
-            let problems = form.problems();
-            if self.problems.with_untracked(|old| *old != problems) {
-                self.problems.set(problems);
-            }
+        let Some(problems) = check(values(fields(&data))) else {
+            return;
+        };
+        if self.problems.with_untracked(|old| *old != problems) {
+            self.problems.set(problems);
         }
     }
 
@@ -145,7 +157,7 @@ fn api_name(name: &str) -> Option<String> {
     let inner = parts.next()?;
     // What a step says after its colon is part of the chain's entry.
     match parts.next() {
-        Some(index) if inner == "arguments" => Some(format!("filterChain{index}]")),
+        Some(index) if inner == "arguments" => Some(format!("filterChain{}]", index.replace("at", ""))),
         _ => Some(camel(inner)),
     }
 }
@@ -175,7 +187,10 @@ mod tests {
     fn names_of_inputs_are_fields_of_the_api() {
         assert_eq!(api_name("form[min_healthy]").as_deref(), Some("minHealthy"));
         assert_eq!(api_name("form[filter_chain][3]").as_deref(), Some("filterChain"));
-        assert_eq!(api_name("form[arguments][2]").as_deref(), Some("filterChain[2]"));
+        assert_eq!(
+            api_name("form[arguments][at2]").as_deref(),
+            Some("filterChain[2]")
+        );
         assert_eq!(api_name("q"), None);
     }
 }

@@ -21,7 +21,7 @@ pub fn split(step: &str) -> Option<(&str, &str)> {
 /// The chain with what was written into the fields beside it, by position. Browsers send lines that end with CR LF.
 #[must_use]
 pub fn merge(chain: &[String], arguments: &BTreeMap<String, String>) -> Vec<String> {
-    let entry = |(index, step): (usize, &String)| match (split(step), arguments.get(&index.to_string())) {
+    let entry = |(index, step): (usize, &String)| match (split(step), arguments.get(&format!("at{index}"))) {
         (Some((name, _)), Some(argument)) if name == SCRIPT => {
             format!("{name}{}", argument.replace("\r\n", "\n"))
         }
@@ -53,7 +53,7 @@ pub fn ScriptEditor(
             <textarea
                 class="mono"
                 id=id
-                name=move || format!("form[arguments][{}]", at.get())
+                name=move || format!("form[arguments][at{}]", at.get())
                 rows=lines
                 spellcheck="false"
                 autocomplete="off"
@@ -85,7 +85,11 @@ mod tests {
     #[test]
     fn what_was_written_beside_the_chain_goes_into_it() {
         let chain = ["geo-ip", "script:", "script:result = []"].map(str::to_owned);
-        let arguments = [("0", "ignored"), ("1", "a = 1\r\nresult = []"), ("7", "nowhere")];
+        let arguments = [
+            ("at0", "ignored"),
+            ("at1", "a = 1\r\nresult = []"),
+            ("at7", "nowhere"),
+        ];
         let arguments = arguments.map(|(at, text)| (at.to_owned(), text.to_owned()));
         assert_eq!(
             merge(&chain, &BTreeMap::from(arguments)),

@@ -2,11 +2,12 @@
 
 mod diff;
 
-use crate::api::system::load_audit;
+use crate::api::system::LoadAudit;
 use crate::components::empty::Empty;
 use crate::components::layout::PageHead;
 use crate::components::list::{Pager, SearchBox, use_list};
 use crate::components::{Moment, loaded};
+use crate::rpc::use_data;
 use diff::Diff;
 use gslb_api_types::{AuditEntry, ListQuery, Page};
 use leptos::prelude::*;
@@ -15,7 +16,7 @@ use leptos::prelude::*;
 #[component]
 pub fn AuditPage() -> impl IntoView {
     let list = use_list();
-    let data = Resource::new(move || list.get(), load_audit);
+    let data = use_data(move || LoadAudit { query: list.get() });
     view! {
         <PageHead title="Audit" lead="Every change, newest first: written together with the change itself." />
         <div class="toolbar">

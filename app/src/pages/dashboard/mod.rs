@@ -2,13 +2,14 @@
 
 mod events;
 
-use crate::api::overview::{Overview, load_overview};
+use crate::api::overview::{LoadOverview, Overview};
 use crate::components::chart::{RateChart, SPAN};
 use crate::components::empty::Empty;
 use crate::components::layout::PageHead;
 use crate::components::state::pool_state;
 use crate::components::{Ago, State, loaded, text};
 use crate::live::{live_value, use_live};
+use crate::rpc::use_data;
 pub use events::EventList;
 use gslb_api_types::{Dashboard, LicenseView, PoolSummary, RatePoint};
 use leptos::prelude::*;
@@ -16,7 +17,7 @@ use leptos::prelude::*;
 /// The dashboard.
 #[component]
 pub fn DashboardPage() -> impl IntoView {
-    let data = Resource::new(|| (), |()| load_overview());
+    let data = use_data(|| LoadOverview {});
     view! {
         <PageHead title="Dashboard" />
         {loaded(data, |data| view! { <DashboardView data /> })}
@@ -27,7 +28,7 @@ pub fn DashboardPage() -> impl IntoView {
 #[component]
 fn DashboardView(data: Overview) -> impl IntoView {
     let rate = live_rate(data.dashboard.rate.clone());
-    let data = live_value(data, load_overview);
+    let data = live_value(data, || LoadOverview {});
     let last = move || rate.with(|list| list.last().copied().unwrap_or_default());
     let board = move || data.read().dashboard.clone();
     view! {

@@ -4,8 +4,8 @@ use crate::api::pools::{AdminState as SetAdminState, DeleteMember, DeletePool};
 use crate::components::field::Refusal;
 use crate::form::{Answer, FormState, use_draft};
 use crate::forms::{PoolTarget, admin_name};
+use crate::rpc::{SendForm, Sending};
 use gslb_api_types::model::AdminState;
-use leptos::form::ActionForm;
 use leptos::prelude::*;
 
 /// State, word on its button, what it does.
@@ -25,19 +25,19 @@ pub fn AdminButtons(
     admin: Memo<AdminState>,
     changed: Callback<()>,
 ) -> impl IntoView {
-    let action = ServerAction::<SetAdminState>::new();
+    let action = Sending::to::<SetAdminState>();
     Effect::new(move |_| {
-        if matches!(&*action.value().read(), Some(Ok(Answer::Done))) {
+        if matches!(&*action.answer.read(), Some(Ok(Answer::Done))) {
             changed.run(());
         }
     });
-    let refusal = move || match action.value().get() {
+    let refusal = move || match action.answer.get() {
         Some(Ok(Answer::Refused(error))) => Some(error.message),
         Some(Err(failure)) => Some(failure.0.message),
         _ => None,
     };
     view! {
-        <ActionForm action attr:class="decisions">
+        <SendForm to=action attr:class="decisions">
             <input type="hidden" name="form[pool]" value=pool />
             <input type="hidden" name="form[member]" value=member />
             <span class="segments" role="group" aria-label=format!("Operator's decision about {address}")>
@@ -62,7 +62,7 @@ pub fn AdminButtons(
             <span role="alert">
                 {move || refusal().map(|text| view! { <p class="problem">{text}</p> })}
             </span>
-        </ActionForm>
+        </SendForm>
     }
     .into_any()
 }
@@ -70,14 +70,14 @@ pub fn AdminButtons(
 /// Removes a member; opened first.
 #[component]
 pub fn RemoveMember(pool: String, member: String, address: String) -> impl IntoView {
-    let action = ServerAction::<DeleteMember>::new();
+    let action = Sending::to::<DeleteMember>();
     let state = FormState::new::<PoolTarget>(None);
-    state.follow(move || action.value().get());
+    state.follow(move || action.answer.get());
     view! {
         <details class="confirm">
             <summary aria-label=format!("Remove {address}")>"Remove"</summary>
             <div class="confirm-body">
-                <ActionForm action>
+                <SendForm to=action>
                     <input type="hidden" name="form[pool]" value=pool />
                     <input type="hidden" name="form[member]" value=member />
                     <Refusal state fields=&[] />
@@ -88,7 +88,7 @@ pub fn RemoveMember(pool: String, member: String, address: String) -> impl IntoV
                     <button class="button danger small" type="submit">
                         "Remove the member"
                     </button>
-                </ActionForm>
+                </SendForm>
             </div>
         </details>
     }
@@ -98,23 +98,23 @@ pub fn RemoveMember(pool: String, member: String, address: String) -> impl IntoV
 /// Deletes the pool; opened first, and again when it was refused.
 #[component]
 pub fn DeletePoolForm(id: String, name: String) -> impl IntoView {
-    let action = ServerAction::<DeletePool>::new();
+    let action = Sending::to::<DeletePool>();
     let draft = use_draft::<PoolTarget>().filter(|draft| draft.form.member.is_empty());
     let refused = draft.is_some();
     let state = FormState::new::<PoolTarget>(draft.and_then(|d| d.error));
-    state.follow(move || action.value().get());
+    state.follow(move || action.answer.get());
     view! {
         <details class="confirm" open=refused>
             <summary class="button">"Delete"</summary>
             <div class="confirm-body">
-                <ActionForm action>
+                <SendForm to=action>
                     <input type="hidden" name="form[pool]" value=id />
                     <Refusal state fields=&[] />
                     <p>{format!("{name} is deleted with its members and health check.")}</p>
                     <button class="button danger small" type="submit">
                         "Delete the pool"
                     </button>
-                </ActionForm>
+                </SendForm>
             </div>
         </details>
     }

@@ -5,9 +5,9 @@ use crate::components::field::{Problem, Refusal, SelectField, TextField, TickFie
 use crate::form::{FormState, ticked, use_draft};
 use crate::forms::CheckForm;
 use crate::pages::use_query;
+use crate::rpc::{SendForm, Sending};
 use gslb_api_types::model::HealthCheckDraft;
 use gslb_api_types::{PoolView, Stored};
-use leptos::form::ActionForm;
 use leptos::prelude::*;
 
 /// Fields that show their own problem.
@@ -146,10 +146,10 @@ fn CheckEditor(form: CheckForm, cancel: String) -> impl IntoView {
         Some(draft) => (draft.form, draft.error),
         None => (form, None),
     };
-    let action = ServerAction::<SaveCheck>::new();
+    let action = Sending::to::<SaveCheck>();
     let state = FormState::new::<CheckForm>(error);
     let (typed, left) = state.listeners::<CheckForm>();
-    state.follow(move || action.value().get());
+    state.follow(move || action.answer.get());
     let kinds = [
         ("none", "No check"),
         ("tcp", "TCP: connects"),
@@ -167,8 +167,8 @@ fn CheckEditor(form: CheckForm, cancel: String) -> impl IntoView {
     let not_http = move || is_live.get() && !matches!(kind.read().as_str(), "http" | "https");
     let headers = Memo::new(move |_| state.message("headers"));
     view! {
-        <ActionForm
-            action
+        <SendForm
+            to=action
             attr:class="form"
             attr:novalidate=true
             on:input=typed
@@ -236,14 +236,14 @@ fn CheckEditor(form: CheckForm, cancel: String) -> impl IntoView {
                 />
             </div>
             <div class="form-end">
-                <button class="button primary" type="submit" disabled=move || action.pending().get()>
+                <button class="button primary" type="submit" disabled=move || action.pending.get()>
                     "Save check"
                 </button>
                 <a class="button" href=cancel>
                     "Cancel"
                 </a>
             </div>
-        </ActionForm>
+        </SendForm>
     }
     .into_any()
 }

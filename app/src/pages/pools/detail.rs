@@ -5,7 +5,7 @@ use super::check::CheckPanel;
 use super::edit::PoolEditor;
 use super::member_form::MemberEditor;
 use super::members::MemberTable;
-use crate::api::pools::{PoolDetail, load_pool_detail, load_pool_live};
+use crate::api::pools::{LoadPoolDetail, LoadPoolLive, PoolDetail};
 use crate::components::empty::{Done, Empty};
 use crate::components::layout::{PageHead, may};
 use crate::components::state::health_state;
@@ -13,6 +13,7 @@ use crate::components::{Moment, State, loaded, text};
 use crate::forms::{MemberForm, PoolForm};
 use crate::live::live_value;
 use crate::pages::{use_id, use_query};
+use crate::rpc::use_data_again;
 use gslb_api_types::model::Permission;
 use gslb_api_types::{Event, EventKind};
 use leptos::prelude::*;
@@ -24,9 +25,9 @@ pub fn PoolPage() -> impl IntoView {
     let done = use_query("done");
     // What is done without leaving the page asks for the pool again.
     let again = RwSignal::new(0_u32);
-    let data = Resource::new(
-        move || (id.get(), done.get(), again.get()),
-        |(id, _, _)| load_pool_detail(id),
+    let data = use_data_again(
+        move || LoadPoolDetail { id: id.get() },
+        move || format!("{} {}", again.get(), done.get()),
     );
     let changed = Callback::new(move |()| again.update(|n| *n += 1));
     loaded(data, move |data| view! { <PoolView data changed /> })
@@ -49,7 +50,7 @@ fn PoolView(data: PoolDetail, changed: Callback<()>) -> impl IntoView {
     let edit = use_query("edit");
     let live = {
         let id = id.clone();
-        live_value(data.live.clone(), move || load_pool_live(id.clone()))
+        live_value(data.live.clone(), move || LoadPoolLive { id: id.clone() })
     };
     let status = Signal::derive(move || live.read().status.clone());
     let members = pool.members.clone();

@@ -6,7 +6,7 @@ use crate::components::layout::PageHead;
 use crate::form::{FormState, use_draft};
 use crate::forms::PoolForm;
 use crate::guard::guard_unsaved;
-use leptos::form::ActionForm;
+use crate::rpc::{SendForm, Sending};
 use leptos::prelude::*;
 
 /// A new pool.
@@ -27,14 +27,14 @@ pub fn PoolEditor(form: PoolForm, cancel: String) -> impl IntoView {
         Some(draft) => (draft.form, draft.error),
         None => (form, None),
     };
-    let action = ServerAction::<SavePool>::new();
+    let action = Sending::to::<SavePool>();
     let state = FormState::new::<PoolForm>(error);
     let (typed, left) = state.listeners::<PoolForm>();
-    state.follow(move || action.value().get());
+    state.follow(move || action.answer.get());
     guard_unsaved(state.dirty);
     view! {
-        <ActionForm
-            action
+        <SendForm
+            to=action
             attr:class="form panel"
             attr:novalidate=true
             on:input=typed
@@ -56,14 +56,14 @@ pub fn PoolEditor(form: PoolForm, cancel: String) -> impl IntoView {
                 />
             </div>
             <div class="form-end">
-                <button class="button primary" type="submit" disabled=move || action.pending().get()>
+                <button class="button primary" type="submit" disabled=move || action.pending.get()>
                     "Save"
                 </button>
                 <a class="button" href=cancel>
                     "Cancel"
                 </a>
             </div>
-        </ActionForm>
+        </SendForm>
     }
     .into_any()
 }

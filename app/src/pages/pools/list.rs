@@ -1,6 +1,6 @@
 //! The table of pools.
 
-use crate::api::pools::load_pools;
+use crate::api::pools::LoadPools;
 use crate::components::empty::{Done, Empty};
 use crate::components::layout::PageHead;
 use crate::components::list::{Pager, SearchBox, SortHead, use_list};
@@ -8,6 +8,7 @@ use crate::components::state::pool_state;
 use crate::components::{State, loaded, text};
 use crate::live::live_value;
 use crate::pages::use_query;
+use crate::rpc::use_data;
 use gslb_api_types::{ListQuery, Page, PoolSummary};
 use leptos::prelude::*;
 
@@ -15,7 +16,7 @@ use leptos::prelude::*;
 #[component]
 pub fn PoolsPage() -> impl IntoView {
     let list = use_list();
-    let data = Resource::new(move || list.get(), load_pools);
+    let data = use_data(move || LoadPools { query: list.get() });
     let done = use_query("done");
     let done = Signal::derive(move || (*done.read() == "deleted").then_some("The pool is deleted."));
     view! {
@@ -59,7 +60,7 @@ fn PoolTable(list: Memo<ListQuery>, page: Page<PoolSummary>) -> impl IntoView {
     }
     let (shown, total, next) = (page.items.len(), page.total, page.next_cursor.clone());
     let query = list.get_untracked();
-    let live = live_value(page, move || load_pools(query.clone()));
+    let live = live_value(page, move || LoadPools { query: query.clone() });
     view! {
         <div class="table-frame">
             <table class="stacking">

@@ -5,7 +5,7 @@ use crate::components::field::{Refusal, TextField, TickField};
 use crate::form::{FormState, ticked, use_draft};
 use crate::forms::MemberForm;
 use crate::guard::guard_unsaved;
-use leptos::form::ActionForm;
+use crate::rpc::{SendForm, Sending};
 use leptos::prelude::*;
 
 /// Fields that show their own problem.
@@ -18,10 +18,10 @@ pub fn MemberEditor(form: MemberForm, cancel: String) -> impl IntoView {
         Some(draft) => (draft.form, draft.error),
         None => (form, None),
     };
-    let action = ServerAction::<SaveMember>::new();
+    let action = Sending::to::<SaveMember>();
     let state = FormState::new::<MemberForm>(error);
     let (typed, left) = state.listeners::<MemberForm>();
-    state.follow(move || action.value().get());
+    state.follow(move || action.answer.get());
     guard_unsaved(state.dirty);
     let heading = if form.member.is_empty() {
         "New member"
@@ -42,8 +42,8 @@ pub fn MemberEditor(form: MemberForm, cancel: String) -> impl IntoView {
             <header class="panel-head">
                 <h2 id="member-form">{heading}</h2>
             </header>
-            <ActionForm
-                action
+            <SendForm
+                to=action
                 attr:class="form"
                 attr:novalidate=true
                 on:input=move |event| {
@@ -135,14 +135,14 @@ pub fn MemberEditor(form: MemberForm, cancel: String) -> impl IntoView {
                     />
                 </div>
                 <div class="form-end">
-                    <button class="button primary" type="submit" disabled=move || action.pending().get()>
+                    <button class="button primary" type="submit" disabled=move || action.pending.get()>
                         "Save member"
                     </button>
                     <a class="button" href=cancel>
                         "Cancel"
                     </a>
                 </div>
-            </ActionForm>
+            </SendForm>
         </section>
     }
     .into_any()

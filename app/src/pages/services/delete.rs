@@ -4,22 +4,22 @@ use crate::api::services::DeleteService;
 use crate::components::field::Refusal;
 use crate::form::{FormState, use_draft};
 use crate::forms::ServiceTarget;
-use leptos::form::ActionForm;
+use crate::rpc::{SendForm, Sending};
 use leptos::prelude::*;
 
 /// The button, its question, its answer.
 #[component]
 pub fn DeleteServiceForm(id: String, domain: String) -> impl IntoView {
-    let action = ServerAction::<DeleteService>::new();
+    let action = Sending::to::<DeleteService>();
     let draft = use_draft::<ServiceTarget>();
     let refused = draft.is_some();
     let state = FormState::new::<ServiceTarget>(draft.and_then(|d| d.error));
-    state.follow(move || action.value().get());
+    state.follow(move || action.answer.get());
     view! {
         <details class="confirm" open=refused>
             <summary class="button">"Delete"</summary>
             <div class="confirm-body">
-                <ActionForm action>
+                <SendForm to=action>
                     <input type="hidden" name="form[id]" value=id />
                     <Refusal state fields=&[] />
                     <p>
@@ -29,7 +29,7 @@ pub fn DeleteServiceForm(id: String, domain: String) -> impl IntoView {
                     <button class="button danger small" type="submit">
                         "Delete the service"
                     </button>
-                </ActionForm>
+                </SendForm>
             </div>
         </details>
     }

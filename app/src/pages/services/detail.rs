@@ -1,8 +1,8 @@
 //! One service: what it answers now, from whom, by what rules, and who changed it.
 
 use super::delete::DeleteServiceForm;
-use crate::api::overview::load_trace;
-use crate::api::services::{ServiceDetail, load_service_detail};
+use crate::api::overview::LoadTrace;
+use crate::api::services::{LoadServiceDetail, ServiceDetail};
 use crate::components::chain::RoutingLine;
 use crate::components::empty::Done;
 use crate::components::layout::{PageHead, may};
@@ -11,6 +11,7 @@ use crate::components::trace::TraceView;
 use crate::components::{Ago, State, loaded, text};
 use crate::live::live_value;
 use crate::pages::{use_id, use_query};
+use crate::rpc::use_data;
 use gslb_api_types::model::{Fallback, Permission};
 use gslb_api_types::{AuditEntry, TraceRequest};
 use leptos::prelude::*;
@@ -20,7 +21,7 @@ use std::cmp::Reverse;
 #[component]
 pub fn ServicePage() -> impl IntoView {
     let id = use_id();
-    let data = Resource::new(move || id.get(), load_service_detail);
+    let data = use_data(move || LoadServiceDetail { id: id.get() });
     loaded(data, |data| view! { <ServiceView data /> })
 }
 
@@ -39,7 +40,7 @@ fn ServiceView(data: ServiceDetail) -> impl IntoView {
     let pool_name = data.pool.name.clone();
     let live = {
         let id = id.clone();
-        live_value(data.clone(), move || load_service_detail(id.clone()))
+        live_value(data.clone(), move || LoadServiceDetail { id: id.clone() })
     };
     let fallback = match &service.fallback {
         Fallback::None => "no answer".to_owned(),
@@ -135,17 +136,14 @@ fn TraceBox(id: String, domain: String) -> impl IntoView {
         }
     });
     let name = domain.clone();
-    let data = Resource::new(
-        move || (client.get(), qtype.get()),
-        move |(client, qtype)| {
-            load_trace(TraceRequest {
-                domain: Some(name.clone()),
-                qtype: crate::pages::trace::family(&qtype),
-                client: Some(client),
-                ..TraceRequest::default()
-            })
+    let data = use_data(move || LoadTrace {
+        request: TraceRequest {
+            domain: Some(name.clone()),
+            qtype: crate::pages::trace::family(&qtype.read()),
+            client: Some(client.get()),
+            ..TraceRequest::default()
         },
-    );
+    });
     let full = move || {
         text::link(
             "/trace",

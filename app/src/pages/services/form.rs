@@ -1,6 +1,6 @@
 //! The form of a service.
 
-use crate::api::services::{SaveService, ServiceEdit, load_service_edit};
+use crate::api::services::{LoadServiceEdit, SaveService, ServiceEdit};
 use crate::components::chain::RoutingField;
 use crate::components::empty::Empty;
 use crate::components::field::{Refusal, SelectField, TextField, TickField};
@@ -10,14 +10,14 @@ use crate::form::{FormState, ticked, use_draft};
 use crate::forms::ServiceForm;
 use crate::guard::guard_unsaved;
 use crate::pages::use_id;
+use crate::rpc::{SendForm, Sending, use_data};
 use gslb_api_types::model::Permission;
-use leptos::form::ActionForm;
 use leptos::prelude::*;
 
 /// A new service.
 #[component]
 pub fn NewServicePage() -> impl IntoView {
-    let data = Resource::new(|| (), |()| load_service_edit(String::new()));
+    let data = use_data(|| LoadServiceEdit { id: String::new() });
     view! {
         <PageHead title="New service" />
         {loaded(data, |data| view! { <ServiceEditor data /> })}
@@ -29,7 +29,7 @@ pub fn NewServicePage() -> impl IntoView {
 #[component]
 pub fn EditServicePage() -> impl IntoView {
     let id = use_id();
-    let data = Resource::new(move || id.get(), load_service_edit);
+    let data = use_data(move || LoadServiceEdit { id: id.get() });
     view! {
         <PageHead title="Edit service" />
         {loaded(data, |data| view! { <ServiceEditor data /> })}
@@ -73,11 +73,11 @@ fn ServiceEditor(data: ServiceEdit) -> impl IntoView {
         Some(draft) => (draft.form, draft.error),
         None => (ServiceForm::of(data.service.as_ref()), None),
     };
-    let action = ServerAction::<SaveService>::new();
+    let action = Sending::to::<SaveService>();
     let state = FormState::new::<ServiceForm>(error);
     state.dirty.set(came_back);
     let (typed, left) = state.listeners::<ServiceForm>();
-    state.follow(move || action.value().get());
+    state.follow(move || action.answer.get());
     guard_unsaved(state.dirty);
     let is_stale = move || {
         state
@@ -109,8 +109,8 @@ fn ServiceEditor(data: ServiceEdit) -> impl IntoView {
     let by_chain = form.by_chain();
     let chain = form.chain();
     view! {
-        <ActionForm
-            action
+        <SendForm
+            to=action
             attr:class="form"
             attr:novalidate=true
             on:input=typed
@@ -233,8 +233,8 @@ fn ServiceEditor(data: ServiceEdit) -> impl IntoView {
                 </div>
             </section>
             <div class="form-end">
-                <button class="button primary" type="submit" disabled=move || action.pending().get()>
-                    {move || if action.pending().get() { "Saving" } else { "Save" }}
+                <button class="button primary" type="submit" disabled=move || action.pending.get()>
+                    {move || if action.pending.get() { "Saving" } else { "Save" }}
                 </button>
                 <a class="button" href=cancel>
                     "Cancel"
@@ -243,7 +243,7 @@ fn ServiceEditor(data: ServiceEdit) -> impl IntoView {
                     {move || state.dirty.get().then_some("Unsaved changes")}
                 </span>
             </div>
-        </ActionForm>
+        </SendForm>
     }
     .into_any()
 }

@@ -1,12 +1,13 @@
 //! The table of services.
 
-use crate::api::services::load_services;
+use crate::api::services::LoadServices;
 use crate::components::chain::RoutingLine;
 use crate::components::empty::{Done, Empty};
 use crate::components::layout::PageHead;
 use crate::components::list::{Pager, SearchBox, SortHead, use_list};
 use crate::components::{State, loaded};
 use crate::pages::use_query;
+use crate::rpc::use_data;
 use gslb_api_types::{ListQuery, Page, ServiceRow};
 use leptos::prelude::*;
 
@@ -14,7 +15,7 @@ use leptos::prelude::*;
 #[component]
 pub fn ServicesPage() -> impl IntoView {
     let list = use_list();
-    let data = Resource::new(move || list.get(), load_services);
+    let data = use_data(move || LoadServices { query: list.get() });
     let done = use_query("done");
     let done = Signal::derive(move || (*done.read() == "deleted").then_some("The service is deleted."));
     view! {

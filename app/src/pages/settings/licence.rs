@@ -6,9 +6,9 @@ use crate::components::layout::may;
 use crate::components::{Moment, State, text};
 use crate::form::{FormState, use_draft};
 use crate::forms::LicenseForm;
+use crate::rpc::{SendForm, Sending};
 use gslb_api_types::model::Permission;
 use gslb_api_types::{LicenseView, SessionView};
-use leptos::form::ActionForm;
 use leptos::prelude::*;
 
 /// The panel.
@@ -98,16 +98,16 @@ fn LicenceForm() -> impl IntoView {
         .map(|d| (d.form, d.error))
         .unwrap_or_default();
     let opened = error.is_some();
-    let action = ServerAction::<InstallLicense>::new();
+    let action = Sending::to::<InstallLicense>();
     let state = FormState::new::<LicenseForm>(error);
     let (_, left) = state.listeners::<LicenseForm>();
-    state.follow(move || action.value().get());
+    state.follow(move || action.answer.get());
     let message = Memo::new(move |_| state.message("license"));
     view! {
         <details class="install" open=opened>
             <summary>"Install a licence"</summary>
-            <ActionForm
-                action
+            <SendForm
+                to=action
                 attr:class="form"
                 on:change=left
             >
@@ -128,11 +128,11 @@ fn LicenceForm() -> impl IntoView {
                     <Problem id="license-text-problem".to_owned() message />
                 </div>
                 <div class="form-end">
-                    <button class="button primary" type="submit" disabled=move || action.pending().get()>
+                    <button class="button primary" type="submit" disabled=move || action.pending.get()>
                         "Install"
                     </button>
                 </div>
-            </ActionForm>
+            </SendForm>
         </details>
     }
     .into_any()

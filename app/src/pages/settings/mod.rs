@@ -3,11 +3,12 @@
 mod licence;
 mod password;
 
-use crate::api::system::{System, load_system};
+use crate::api::system::{LoadSystem, System};
 use crate::components::empty::Done;
 use crate::components::layout::PageHead;
 use crate::components::loaded;
 use crate::pages::use_query;
+use crate::rpc::use_data_again;
 use gslb_api_types::SettingView;
 use leptos::prelude::*;
 use licence::LicencePanel;
@@ -17,7 +18,7 @@ use password::PasswordPanel;
 #[component]
 pub fn SettingsPage() -> impl IntoView {
     let done = use_query("done");
-    let data = Resource::new(move || done.get(), |_| load_system());
+    let data = use_data_again(|| LoadSystem {}, move || done.get());
     let text = Signal::derive(move || match done.read().as_str() {
         "license" => Some("The licence is installed."),
         "password" => Some("The password is changed."),

@@ -3,25 +3,25 @@
 use crate::api::account::{ChangePassword, PasswordForm};
 use crate::components::field::{Refusal, TextField};
 use crate::form::{FormState, use_draft};
-use leptos::form::ActionForm;
+use crate::rpc::{SendForm, Sending};
 use leptos::prelude::*;
 
 /// The panel.
 #[component]
 pub fn PasswordPanel(name: String) -> impl IntoView {
     let error = use_draft::<PasswordForm>().and_then(|draft| draft.error);
-    let action = ServerAction::<ChangePassword>::new();
+    let action = Sending::to::<ChangePassword>();
     let state = FormState::new::<PasswordForm>(error);
     let (_, left) = state.listeners::<PasswordForm>();
-    state.follow(move || action.value().get());
+    state.follow(move || action.answer.get());
     view! {
         <section class="panel" aria-labelledby="password">
             <header class="panel-head">
                 <h2 id="password">"Your password"</h2>
                 <span class="hint">{name.clone()}</span>
             </header>
-            <ActionForm
-                action
+            <SendForm
+                to=action
                 attr:class="form"
                 on:change=left
             >
@@ -53,11 +53,11 @@ pub fn PasswordPanel(name: String) -> impl IntoView {
                     complete="new-password"
                 />
                 <div class="form-end">
-                    <button class="button primary" type="submit" disabled=move || action.pending().get()>
+                    <button class="button primary" type="submit" disabled=move || action.pending.get()>
                         "Change password"
                     </button>
                 </div>
-            </ActionForm>
+            </SendForm>
         </section>
     }
     .into_any()

@@ -1,17 +1,18 @@
 //! Signal Weight: the table of zones, and what it does to the answers of each service.
 
-use crate::api::overview::load_signals;
+use crate::api::overview::LoadSignals;
 use crate::components::empty::Empty;
 use crate::components::layout::PageHead;
 use crate::components::{loaded, text};
 use crate::live::live_value;
+use crate::rpc::use_data;
 use gslb_api_types::{SignalView, SignalZone, SignalsView};
 use leptos::prelude::*;
 
 /// The page.
 #[component]
 pub fn SignalsPage() -> impl IntoView {
-    let data = Resource::new(|| (), |()| load_signals());
+    let data = use_data(|| LoadSignals {});
     view! {
         <PageHead
             title="Signal Weight"
@@ -24,7 +25,7 @@ pub fn SignalsPage() -> impl IntoView {
 
 #[component]
 fn SignalsBody(data: SignalsView) -> impl IntoView {
-    let live = live_value(data, load_signals);
+    let live = live_value(data, || LoadSignals {});
     view! {
         {move || {
             let data = live.get();

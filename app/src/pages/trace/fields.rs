@@ -1,5 +1,6 @@
 //! The fields of the tracer as the address carries them.
 
+use crate::api::overview::Asked;
 use crate::components::chain::step_list;
 use crate::failure::Failure;
 use crate::form::{given, invalid};
@@ -39,15 +40,6 @@ impl TraceFields {
             chain: field("chain"),
         }
     }
-}
-
-/// What is asked: of the stored routing, and of a chain beside it when one is tried.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Asked {
-    /// The stored routing.
-    pub stored: TraceRequest,
-    /// The chain to try.
-    pub tried: Option<TraceRequest>,
 }
 
 /// The requests that the fields make; none while nothing is asked yet.

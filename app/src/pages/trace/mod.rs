@@ -1,12 +1,13 @@
 //! The query tracer: what a client gets, and why, step by step. The form is a GET, so that a link carries the trace.
 
-use crate::api::overview::load_trace;
+use crate::api::overview::LoadTraces;
 use crate::components::chain::step_list;
 use crate::components::empty::Empty;
 use crate::components::layout::PageHead;
 use crate::components::trace::TraceView;
 use crate::components::{loaded, text};
 use crate::failure::Failure;
+use crate::rpc::use_data;
 use gslb_api_types::Trace;
 use gslb_api_types::model::FILTERS;
 use leptos::prelude::*;
@@ -16,38 +17,22 @@ use leptos_router::hooks::use_query_map;
 mod fields;
 
 pub use fields::family;
-use fields::{Asked, TraceFields, asked};
-
-/// Both answers: of the stored routing, and of the chain that is tried beside it.
-type Pair = (Result<Trace, Failure>, Option<Result<Trace, Failure>>);
-
-/// Asks once, or twice when another chain is tried.
-async fn traces(asked: Option<Result<Asked, Failure>>) -> Result<Option<Pair>, Failure> {
-    let asked = match asked {
-        None => return Ok(None),
-        Some(Err(failure)) => return Ok(Some((Err(failure), None))),
-        Some(Ok(asked)) => asked,
-    };
-    let stored = load_trace(asked.stored).await?;
-    let tried = match asked.tried {
-        Some(request) => Some(load_trace(request).await?),
-        None => None,
-    };
-    Ok(Some((stored, tried)))
-}
+use fields::{TraceFields, asked};
 
 /// The tracer.
 #[component]
 pub fn TracePage() -> impl IntoView {
     let query = use_query_map();
     let fields = Memo::new(move |_| query.with(TraceFields::read));
-    let data = Resource::new(move || asked(&fields.read()), traces);
+    let data = use_data(move || LoadTraces {
+        asked: asked(&fields.read()),
+    });
     view! {
         <PageHead title="Query Tracer" lead="Asks as a client would, and shows what each step does. Nothing is counted." />
         <TraceForm fields />
         {loaded(
             data,
-            |pair| match pair {
+            |answer| match answer {
                 None => view! { <TraceHelp /> }.into_any(),
                 Some((stored, None)) => view! { <OneTrace answer=stored heading="" /> }.into_any(),
                 Some((stored, Some(tried))) => {

@@ -4,7 +4,7 @@ use crate::api::zones::CreateZone;
 use crate::components::field::{Refusal, TextField};
 use crate::form::{Answer, FormState, use_draft};
 use crate::forms::ZoneForm;
-use leptos::form::ActionForm;
+use crate::rpc::{SendForm, Sending};
 use leptos::prelude::*;
 
 /// Fields that show their own problem.
@@ -13,10 +13,10 @@ const FIELDS: &[&str] = &["name", "mname", "rname", "nameServers", "minimum"];
 /// The form; empty again when a zone was created.
 #[component]
 pub fn ZoneEditor() -> impl IntoView {
-    let action = ServerAction::<CreateZone>::new();
+    let action = Sending::to::<CreateZone>();
     let made = Memo::new(move |old: Option<&u32>| {
         let old = old.copied().unwrap_or_default();
-        if matches!(&*action.value().read(), Some(Ok(Answer::Done))) {
+        if matches!(&*action.answer.read(), Some(Ok(Answer::Done))) {
             old + 1
         } else {
             old
@@ -37,17 +37,14 @@ pub fn ZoneEditor() -> impl IntoView {
 }
 
 #[component]
-fn ZoneFields(
-    action: ServerAction<CreateZone>,
-    #[prop(into)] draft: Option<crate::form::Draft<ZoneForm>>,
-) -> impl IntoView {
+fn ZoneFields(action: Sending, #[prop(into)] draft: Option<crate::form::Draft<ZoneForm>>) -> impl IntoView {
     let (form, error) = draft.map(|d| (d.form, d.error)).unwrap_or_default();
     let state = FormState::new::<ZoneForm>(error);
     let (typed, left) = state.listeners::<ZoneForm>();
-    state.follow(move || action.value().get());
+    state.follow(move || action.answer.get());
     view! {
-        <ActionForm
-            action
+        <SendForm
+            to=action
             attr:class="form"
             attr:novalidate=true
             on:input=typed
@@ -99,11 +96,11 @@ fn ZoneFields(
                 />
             </div>
             <div class="form-end">
-                <button class="button primary" type="submit" disabled=move || action.pending().get()>
+                <button class="button primary" type="submit" disabled=move || action.pending.get()>
                     "Create zone"
                 </button>
             </div>
-        </ActionForm>
+        </SendForm>
     }
     .into_any()
 }

@@ -2,7 +2,7 @@
 
 mod form;
 
-use crate::api::zones::{DeleteZone, load_zones};
+use crate::api::zones::{DeleteZone, LoadZones};
 use crate::components::empty::{Done, Empty};
 use crate::components::field::Refusal;
 use crate::components::layout::{PageHead, SessionResource, may};
@@ -11,10 +11,10 @@ use crate::components::loaded;
 use crate::form::{FormState, use_draft};
 use crate::forms::ZoneTarget;
 use crate::pages::use_query;
+use crate::rpc::{SendForm, Sending, use_data_again};
 use form::ZoneEditor;
 use gslb_api_types::model::Permission;
 use gslb_api_types::{ListQuery, Page, ZoneView};
-use leptos::form::ActionForm;
 use leptos::prelude::*;
 
 /// All zones, and the form for a new one.
@@ -22,7 +22,7 @@ use leptos::prelude::*;
 pub fn ZonesPage() -> impl IntoView {
     let list = use_list();
     let done = use_query("done");
-    let data = Resource::new(move || (list.get(), done.get()), |(list, _)| load_zones(list));
+    let data = use_data_again(move || LoadZones { query: list.get() }, move || done.get());
     let text = Signal::derive(move || match done.read().as_str() {
         "saved" => Some("The zone is created."),
         "deleted" => Some("The zone is deleted."),
@@ -127,16 +127,16 @@ fn ZoneTable(list: Memo<ListQuery>, page: Page<ZoneView>) -> impl IntoView {
 /// Deletes a zone; opened first, and again when it was refused.
 #[component]
 fn RemoveZone(id: String, name: String, session: SessionResource) -> impl IntoView {
-    let action = ServerAction::<DeleteZone>::new();
+    let action = Sending::to::<DeleteZone>();
     let draft = use_draft::<ZoneTarget>().filter(|draft| draft.form.zone == id);
     let refused = draft.is_some();
     let state = FormState::new::<ZoneTarget>(draft.and_then(|d| d.error));
-    state.follow(move || action.value().get());
+    state.follow(move || action.answer.get());
     let (id, name) = (StoredValue::new(id), StoredValue::new(name));
     view! {
         <Suspense fallback=|| ()>
             {move || Suspend::new(async move {
-                let session = session.await.ok()?;
+                let session = session.value().await.ok()?;
                 may(&session, Permission::ZonesWrite)
                     .then(|| {
                         view! {
@@ -148,7 +148,7 @@ fn RemoveZone(id: String, name: String, session: SessionResource) -> impl IntoVi
                                     "Delete"
                                 </summary>
                                 <div class="confirm-body">
-                                    <ActionForm action>
+                                    <SendForm to=action>
                                         <input type="hidden" name="form[zone]" value=id.get_value() />
                                         <Refusal state fields=&[] />
                                         <p>
@@ -158,7 +158,7 @@ fn RemoveZone(id: String, name: String, session: SessionResource) -> impl IntoVi
                                         <button class="button danger small" type="submit">
                                             "Delete the zone"
                                         </button>
-                                    </ActionForm>
+                                    </SendForm>
                                 </div>
                             </details>
                         }

@@ -1,0 +1,81 @@
+//! Forms that send themselves: by a request that leaves the page where it is, or as plain forms without JavaScript.
+
+use crate::form::Sent;
+use leptos::prelude::*;
+use leptos::server_fn::ServerFn;
+use web_sys::SubmitEvent;
+
+/// A form's way to its server function.
+#[derive(Clone, Copy)]
+pub struct Sending {
+    path: &'static str,
+    /// What the server said to the last attempt.
+    pub answer: RwSignal<Option<Sent>>,
+    /// Whether an answer is awaited.
+    pub pending: RwSignal<bool>,
+}
+
+impl Sending {
+    /// To the function `S`.
+    pub fn to<S: ServerFn>() -> Self {
+        Self {
+            path: S::PATH,
+            answer: RwSignal::new(None),
+            pending: RwSignal::new(false),
+        }
+    }
+
+    #[cfg(not(feature = "ssr"))]
+    fn submit(self, event: &SubmitEvent) {
+        use super::{decode, post};
+
+        if event.default_prevented() {
+            return;
+        }
+        let Some(body) = body(event) else {
+            // The browser sends the form itself.
+            return;
+        };
+        event.prevent_default();
+        self.pending.set(true);
+        leptos::task::spawn_local(async move {
+            let answer = post(self.path, "application/x-www-form-urlencoded", body).await;
+            let answer: Sent = answer.and_then(|text| decode(&text));
+            // The page may have been left meanwhile.
+            self.pending.try_set(false);
+            self.answer.try_set(Some(answer));
+        });
+    }
+
+    #[cfg(feature = "ssr")]
+    fn submit(self, _event: &SubmitEvent) {}
+}
+
+/// The fields as the browser would send them, the pressed button among them.
+#[cfg(not(feature = "ssr"))]
+fn body(event: &SubmitEvent) -> Option<String> {
+    use wasm_bindgen::JsCast as _;
+
+    let form = event
+        .target()
+        .and_then(|target| target.dyn_into::<web_sys::HtmlFormElement>().ok())?;
+    let data = web_sys::FormData::new_with_form(&form).ok()?;
+    if let Some(button) = event.submitter()
+        && let Some(name) = button.get_attribute("name")
+    {
+        let value = button.get_attribute("value").unwrap_or_default();
+        data.append_with_str(&name, &value).ok()?;
+    }
+    let pairs = web_sys::UrlSearchParams::new_with_str_sequence_sequence(&data).ok()?;
+    pairs.to_string().as_string()
+}
+
+/// A form that goes to `to`.
+#[component]
+pub fn SendForm(to: Sending, children: Children) -> impl IntoView {
+    view! {
+        <form method="post" action=to.path on:submit=move |event| to.submit(&event)>
+            {children()}
+        </form>
+    }
+}
