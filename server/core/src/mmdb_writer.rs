@@ -14,6 +14,7 @@ const MARKER: &[u8] = b"\xab\xcd\xefMaxMind.com";
 /// A value of the data section.
 enum Value<'a> {
     Text(&'a str),
+    Double(f64),
     U16(u16),
     U32(u32),
     U64(u64),
@@ -51,6 +52,10 @@ impl Value<'_> {
                 control(out, 2, text.len());
                 out.extend(text.as_bytes());
             }
+            Self::Double(n) => {
+                control(out, 3, 8);
+                out.extend(n.to_be_bytes());
+            }
             Self::U16(n) => unsigned(out, 5, &n.to_be_bytes()),
             Self::U32(n) => unsigned(out, 6, &n.to_be_bytes()),
             Self::U64(n) => unsigned(out, 9, &n.to_be_bytes()),
@@ -75,6 +80,19 @@ impl Value<'_> {
     }
 }
 
+/// What a row of a city database says.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct RowPlace<'a> {
+    /// Two letters.
+    pub continent: &'a str,
+    /// ISO 3166-1 alpha-2.
+    pub country: &'a str,
+    /// ISO 3166-2 without the country and the hyphen.
+    pub subdivision: Option<&'a str>,
+    /// Latitude and longitude, degrees.
+    pub point: Option<(f64, f64)>,
+}
+
 /// A network and its encoded record.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Row {
@@ -90,6 +108,30 @@ impl Row {
         Self {
             network,
             record: Value::Map(vec![("country", country)]).to_bytes(),
+        }
+    }
+
+    /// A network at a place.
+    #[must_use]
+    pub fn place(network: IpNet, place: &RowPlace<'_>) -> Self {
+        let code = |name: &'static str, code| Value::Map(vec![(name, Value::Text(code))]);
+        let mut record = vec![
+            ("continent", code("code", place.continent)),
+            ("country", code("iso_code", place.country)),
+        ];
+        if let Some(subdivision) = place.subdivision {
+            record.push(("subdivisions", Value::List(vec![code("iso_code", subdivision)])));
+        }
+        if let Some((lat, lon)) = place.point {
+            let location = vec![
+                ("latitude", Value::Double(lat)),
+                ("longitude", Value::Double(lon)),
+            ];
+            record.push(("location", Value::Map(location)));
+        }
+        Self {
+            network,
+            record: Value::Map(record).to_bytes(),
         }
     }
 
@@ -139,20 +181,24 @@ impl Database {
     /// A database of countries.
     #[must_use]
     pub fn country(rows: impl IntoIterator<Item = Row>) -> Self {
-        Self {
-            kind: "GeoLite2-Country",
-            rows: rows.into_iter().collect(),
-            record_bits: 24,
-            aliases: false,
-            ipv4_alone: false,
-        }
+        Self::of_kind("GeoLite2-Country", rows)
+    }
+
+    /// A database of places.
+    #[must_use]
+    pub fn city(rows: impl IntoIterator<Item = Row>) -> Self {
+        Self::of_kind("GeoLite2-City", rows)
     }
 
     /// A database of autonomous systems.
     #[must_use]
     pub fn asn(rows: impl IntoIterator<Item = Row>) -> Self {
+        Self::of_kind("GeoLite2-ASN", rows)
+    }
+
+    fn of_kind(kind: &'static str, rows: impl IntoIterator<Item = Row>) -> Self {
         Self {
-            kind: "GeoLite2-ASN",
+            kind,
             rows: rows.into_iter().collect(),
             record_bits: 24,
             aliases: false,

@@ -49,7 +49,14 @@ pub const MEMBERS_PER_SITE: u8 = 2;
 /// Signal values of the zones, gCO2/kWh.
 pub const SIGNALS: [(&str, u32); 3] = [("us-east", 410), ("eu-central", 120), ("ap-northeast", 480)];
 
-/// Networks of the demo's geo database: network, country, AS number, organisation.
+/// Where the demo's networks are: continent, country, subdivision, latitude and longitude.
+pub const PLACES: [(&str, &str, &str, (f64, f64)); 3] = [
+    ("NA", "US", "VA", (39.04, -77.49)),
+    ("EU", "DE", "HE", (50.11, 8.68)),
+    ("AS", "JP", "13", (35.68, 139.77)),
+];
+
+/// Networks of the demo's geo databases: network, country, AS number, organisation.
 pub const NETWORKS: [(&str, &str, u32, &str); 6] = [
     ("198.51.100.0/24", "US", 64_496, "Example Fiber US"),
     ("203.0.113.0/24", "DE", 64_500, "Beispielnetz"),

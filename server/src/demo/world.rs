@@ -2,7 +2,7 @@
 
 use super::scene;
 use anyhow::Context;
-use gslb_core::mmdb_writer::{Database, Row};
+use gslb_core::mmdb_writer::{Database, Row, RowPlace};
 use std::fmt::Write;
 use std::path::Path;
 
@@ -21,8 +21,8 @@ fn config(folder: &Path) -> Result<String, std::fmt::Error> {
     writeln!(text, "loadBalancer:\n  algorithm: round-robin\n  latency:")?;
     writeln!(
         text,
-        "    geoipDBPath: {:?}\n    asnDBPath: {:?}",
-        path("country.mmdb"),
+        "    cityDBPath: {:?}\n    asnDBPath: {:?}",
+        path("city.mmdb"),
         path("asn.mmdb")
     )?;
     writeln!(text, "routing:\n  mapFile: {:?}", path("map.txt"))?;
@@ -56,10 +56,18 @@ pub fn write(folder: &Path) -> anyhow::Result<()> {
             anyhow::Ok((network, *country, *number, *organisation))
         });
     let networks = networks.collect::<anyhow::Result<Vec<_>>>()?;
-    let countries = networks
-        .iter()
-        .map(|(network, country, ..)| Row::country(*network, country));
-    put("country.mmdb", &Database::country(countries).to_bytes())?;
+    let places = networks.iter().filter_map(|(network, code, ..)| {
+        let (continent, country, subdivision, point) =
+            *scene::PLACES.iter().find(|(_, country, ..)| country == code)?;
+        let place = RowPlace {
+            continent,
+            country,
+            subdivision: Some(subdivision),
+            point: Some(point),
+        };
+        Some(Row::place(*network, &place))
+    });
+    put("city.mmdb", &Database::city(places).to_bytes())?;
     let systems = networks
         .iter()
         .map(|(network, _, number, organisation)| Row::asn(*network, *number, organisation));

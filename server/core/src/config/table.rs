@@ -49,7 +49,7 @@ settings! {
         geoip_db_path: Option<PathBuf> = "geoipDBPath", "", reload;
         "MMDB file that maps addresses to autonomous systems."
         asn_db_path: Option<PathBuf> = "asnDBPath", "", reload;
-        "MMDB file that maps addresses to cities; used for countries when geoipDBPath is not set."
+        "MMDB file that maps addresses to places: continent, subdivision, location; used for countries when geoipDBPath is not set."
         city_db_path: Option<PathBuf> = "cityDBPath", "", reload;
         "A member in the client's region weighs this many times the best round-trip time."
         region_bonus_multiplier: Multiplier = "regionBonusMultiplier", "2.0", reload;

@@ -2,7 +2,7 @@
 
 use super::tree::{Found, Tree};
 use foldhash::fast::FixedState;
-use gslb_engine::geo::{AsInfo, Country, Located};
+use gslb_engine::geo::{AsInfo, Continent, Country, Located, Place, Point, Subdivision};
 use gslb_engine::ranges::{Builder, Table};
 use ipnet::{IpNet, Ipv4Net, Ipv6Net};
 use maxminddb::{LookupResult, MaxMindDbError, Reader, geoip2};
@@ -134,6 +134,16 @@ impl<T: Copy + Eq + Hash> Database<T> {
         Ok(Self { table, values })
     }
 
+    /// The same networks with other values.
+    fn map<U>(self, to: impl Fn(T) -> U) -> Database<U> {
+        Database {
+            table: self.table,
+            values: self.values.into_iter().map(to).collect(),
+        }
+    }
+}
+
+impl<T: Copy> Database<T> {
     #[inline]
     fn find(&self, ip: IpAddr) -> Located<T> {
         let (id, prefix) = self.table.find(ip);
@@ -167,6 +177,63 @@ impl CountryDatabase {
     }
 
     pub(super) fn find(&self, ip: IpAddr) -> Located<Country> {
+        self.0.find(ip)
+    }
+}
+
+/// Places by address.
+#[derive(Debug)]
+pub(super) struct PlaceDatabase(Database<Place>);
+
+/// A place as the file has it, with numbers that compare: latitude and longitude as bits.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+struct StoredPlace {
+    continent: Option<Continent>,
+    country: Option<Country>,
+    subdivision: Option<Subdivision>,
+    point: Option<[u64; 2]>,
+}
+
+impl StoredPlace {
+    fn of(record: &geoip2::City<'_>) -> Option<Self> {
+        let country = record.country.iso_code.and_then(Country::parse);
+        let subdivision = record.subdivisions.first().and_then(|largest| largest.iso_code);
+        let location = record.location.latitude.zip(record.location.longitude);
+        let place = Self {
+            continent: record.continent.code.and_then(Continent::parse),
+            country,
+            subdivision: country
+                .zip(subdivision)
+                .and_then(|(country, code)| Subdivision::new(country, code)),
+            point: location.map(|(lat, lon)| [lat.to_bits(), lon.to_bits()]),
+        };
+        let Self { continent, point, .. } = place;
+        // A location without a country can be the middle of nowhere, and is still where the address is.
+        (continent.is_some() || country.is_some() || point.is_some()).then_some(place)
+    }
+
+    fn place(self) -> Place {
+        let point = self.point.map(|bits| bits.map(f64::from_bits));
+        Place {
+            continent: self.continent,
+            country: self.country,
+            subdivision: self.subdivision,
+            point: point.and_then(|[lat, lon]| Point::new(lat, lon)),
+        }
+    }
+}
+
+impl PlaceDatabase {
+    /// From a city database, or with less in it from a country database.
+    pub(super) fn open(path: &Path) -> Result<Self, GeoError> {
+        let stored = Database::open(path, "places", |found| {
+            let record: Option<geoip2::City<'_>> = found.decode()?;
+            Ok(record.as_ref().and_then(StoredPlace::of))
+        })?;
+        Ok(Self(stored.map(StoredPlace::place)))
+    }
+
+    pub(super) fn find(&self, ip: IpAddr) -> Located<Place> {
         self.0.find(ip)
     }
 }

@@ -9,8 +9,8 @@ mod tree;
 
 pub use database::GeoError;
 
-use database::{AsnDatabase, CountryDatabase};
-use gslb_engine::geo::{AsInfo, Country, Geo, Located};
+use database::{AsnDatabase, CountryDatabase, PlaceDatabase};
+use gslb_engine::geo::{AsInfo, Country, Geo, Located, Place};
 use std::net::IpAddr;
 use std::path::Path;
 use std::sync::Arc;
@@ -20,6 +20,7 @@ use std::sync::Arc;
 pub struct GeoSet {
     country: Option<Arc<CountryDatabase>>,
     asn: Option<Arc<AsnDatabase>>,
+    place: Option<Arc<PlaceDatabase>>,
 }
 
 impl GeoSet {
@@ -40,6 +41,15 @@ impl GeoSet {
         self.asn = path.map(AsnDatabase::open).transpose()?.map(Arc::new);
         Ok(())
     }
+
+    /// Loads places from a city or country database, or goes without. With an error the old ones stay.
+    ///
+    /// # Errors
+    /// The file cannot be read or is no sound database with places.
+    pub fn set_place(&mut self, path: Option<&Path>) -> Result<(), GeoError> {
+        self.place = path.map(PlaceDatabase::open).transpose()?.map(Arc::new);
+        Ok(())
+    }
 }
 
 impl Geo for GeoSet {
@@ -49,6 +59,10 @@ impl Geo for GeoSet {
 
     fn asn(&self, ip: IpAddr) -> Located<AsInfo> {
         self.asn.as_ref().map_or(Located::NOWHERE, |db| db.find(ip))
+    }
+
+    fn place(&self, ip: IpAddr) -> Located<Place> {
+        self.place.as_ref().map_or(Located::NOWHERE, |db| db.find(ip))
     }
 
     fn organisation(&self, id: u64) -> Option<String> {
@@ -65,5 +79,9 @@ impl Geo for GeoSet {
 
     fn has_asn(&self) -> bool {
         self.asn.is_some()
+    }
+
+    fn has_place(&self) -> bool {
+        self.place.is_some()
     }
 }

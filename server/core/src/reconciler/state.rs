@@ -44,6 +44,7 @@ pub(super) struct State {
 #[derive(Debug, Default)]
 struct FileErrors {
     country: Option<String>,
+    place: Option<String>,
     asn: Option<String>,
     map: Option<String>,
     license: Option<String>,
@@ -88,11 +89,12 @@ impl State {
     pub(super) fn file_errors(&self) -> Vec<String> {
         let FileErrors {
             country,
+            place,
             asn,
             map,
             license,
         } = &self.errors;
-        [country, asn, map, license]
+        [country, place, asn, map, license]
             .into_iter()
             .flatten()
             .cloned()
@@ -192,6 +194,19 @@ impl State {
             .or_else(|| latency.city_db_path.clone());
         if pick(&country) {
             self.errors.country = told(self.geo.set_country(country.as_deref()));
+        }
+        // A country database knows continents and countries, though no places inside them.
+        let place = latency
+            .city_db_path
+            .clone()
+            .or_else(|| latency.geoip_db_path.clone());
+        if pick(&place) {
+            let result = self.geo.set_place(place.as_deref());
+            // Of one file that cannot be used once is enough to say.
+            self.errors.place = match (place == country, &self.errors.country) {
+                (true, Some(_)) => None,
+                _ => told(result),
+            };
         }
         let asn = latency.asn_db_path.clone();
         if pick(&asn) {

@@ -1,8 +1,8 @@
 //! Geo databases written by the project itself and read back through the engine's trait.
 
 use gslb_core::geo::{GeoError, GeoSet};
-use gslb_core::mmdb_writer::{Database, Row};
-use gslb_engine::geo::{Geo as _, Located};
+use gslb_core::mmdb_writer::{Database, Row, RowPlace};
+use gslb_engine::geo::{Geo as _, Located, Place, Point};
 use ipnet::IpNet;
 use std::net::IpAddr;
 use tempfile::TempDir;
@@ -158,4 +158,82 @@ fn a_broken_file_is_refused_and_the_old_one_stays() {
     geo.set_country(None).unwrap();
     assert!(!geo.has_country() && geo.has_asn());
     assert_eq!(geo.country(ip("192.0.2.1")), Located::NOWHERE);
+}
+
+#[test]
+fn places_come_from_a_city_database_and_with_less_in_them_from_one_of_countries() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("city.mmdb");
+    let virginia = RowPlace {
+        continent: "NA",
+        country: "US",
+        subdivision: Some("VA"),
+        point: Some((39.04, -77.49)),
+    };
+    let ocean = RowPlace {
+        continent: "OC",
+        country: "FJ",
+        subdivision: None,
+        point: Some((-17.8, 180.0)),
+    };
+    let odd = RowPlace {
+        continent: "??",
+        country: "DE",
+        subdivision: Some("Hesse"),
+        point: Some((91.0, 0.0)),
+    };
+    let cities = Database::city([
+        Row::place(net("198.51.100.0/25"), &virginia),
+        Row::place(net("198.51.100.128/25"), &virginia),
+        Row::place(net("2001:db8::/32"), &ocean),
+        Row::place(net("192.0.2.0/24"), &odd),
+    ]);
+    std::fs::write(&path, cities.to_bytes()).unwrap();
+    let mut geo = GeoSet::default();
+    assert!(!geo.has_place());
+    assert_eq!(geo.place(ip("198.51.100.1")), Located::NOWHERE);
+    geo.set_place(Some(&path)).unwrap();
+    geo.set_country(Some(&path)).unwrap();
+    assert!(geo.has_place());
+    let texts = |place: Place| {
+        let degrees = place.point.map(Point::degrees);
+        (
+            place.continent.map(|c| c.to_string()),
+            place.country.map(|c| c.to_string()),
+            place.subdivision.map(|s| s.to_string()),
+            degrees.map(|(lat, lon)| ((lat * 100.0).round(), (lon * 100.0).round().abs())),
+        )
+    };
+    let some = |text: &str| Some(text.to_owned());
+    let found = geo.place(ip("198.51.100.200"));
+    // Two neighbours at one place are one network.
+    assert_eq!(found.prefix, 24);
+    assert_eq!(
+        texts(found.value.unwrap()),
+        (some("NA"), some("US"), some("US-VA"), Some((3904.0, 7749.0)))
+    );
+    assert_eq!(
+        texts(geo.place(ip("2001:db8::1")).value.unwrap()),
+        (some("OC"), some("FJ"), None, Some((-1780.0, 18000.0)))
+    );
+    // What is no continent, subdivision or latitude is left out; the rest counts.
+    assert_eq!(
+        texts(geo.place(ip("192.0.2.1")).value.unwrap()),
+        (None, some("DE"), None, None)
+    );
+    assert_eq!(geo.place(ip("10.0.0.1")).value, None);
+    assert_eq!(geo.country(ip("198.51.100.1")).value.unwrap().to_string(), "US");
+
+    std::fs::write(&path, countries().to_bytes()).unwrap();
+    geo.set_place(Some(&path)).unwrap();
+    assert_eq!(
+        texts(geo.place(ip("198.51.100.5")).value.unwrap()),
+        (None, some("US"), None, None)
+    );
+    std::fs::write(&path, systems().to_bytes()).unwrap();
+    assert!(matches!(
+        geo.set_place(Some(&path)),
+        Err(GeoError::Useless { .. })
+    ));
+    assert!(geo.place(ip("198.51.100.5")).value.is_some());
 }
