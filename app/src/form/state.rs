@@ -4,7 +4,7 @@ use super::{Answer, Draft, Form};
 use crate::failure::Failure;
 use crate::rpc::values;
 use gslb_api_types::ApiError;
-use gslb_api_types::model::ValidationError;
+use gslb_api_types::model::{ErrorCode, ValidationError};
 use leptos::prelude::*;
 use leptos_router::hooks::use_query_map;
 use serde_json::Value;
@@ -25,9 +25,11 @@ type Check = fn(Value) -> Option<Vec<ValidationError>>;
 
 fn problems_of<T: Form>(values: Value) -> Option<Vec<ValidationError>> {
     // By way of the text: reading forms from text is there already, for drafts.
-    serde_json::from_str::<T>(&values.to_string())
-        .ok()
-        .map(|form| form.problems())
+    let form = serde_json::from_str::<T>(&values.to_string()).ok()?;
+    let mut problems = form.problems();
+    // What only the server can tell shows when it has told.
+    problems.retain(|problem| problem.code != ErrorCode::Unsupported);
+    Some(problems)
 }
 
 /// Names and texts of the fields on the page.

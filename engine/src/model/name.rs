@@ -13,6 +13,28 @@ use std::fmt;
 #[serde(try_from = "String", into = "String")]
 pub struct DomainName(String);
 
+/// The ASCII form (UTS 46) of a name with other characters; `text` is what was typed.
+#[cfg(feature = "idna")]
+fn international(field: &str, text: &str, name: &str) -> Result<String, ValidationError> {
+    idna::domain_to_ascii(name).map_err(|_| {
+        ValidationError::new(
+            field,
+            ErrorCode::Invalid,
+            format!("`{text}` has characters that no international domain name may have"),
+        )
+    })
+}
+
+/// Without the tables there is no telling whether the name is right.
+#[cfg(not(feature = "idna"))]
+fn international(field: &str, text: &str, _name: &str) -> Result<String, ValidationError> {
+    Err(ValidationError::new(
+        field,
+        ErrorCode::Unsupported,
+        format!("`{text}` is an international name: the server checks it"),
+    ))
+}
+
 impl DomainName {
     /// Normalises what a person typed: spaces around it go, case is folded, a missing trailing dot is added, and
     /// labels outside ASCII are IDNA-encoded.
@@ -37,11 +59,7 @@ impl DomainName {
         let ascii = if rest.is_ascii() {
             rest.to_ascii_lowercase()
         } else {
-            idna::domain_to_ascii(rest).map_err(|_| {
-                invalid(format!(
-                    "`{text}` has characters that no international domain name may have"
-                ))
-            })?
+            international(field, text, rest)?
         };
         for label in ascii.split('.') {
             if label.is_empty() {
