@@ -19,6 +19,7 @@ const EDGES: &[(&str, &[&str])] = &[
     ("gslb-core", &["gslb-api-types", "gslb-engine"]),
     ("gslb-dns", &["gslb-engine"]),
     ("gslb-probe", &["gslb-engine"]),
+    ("gslb-script", &["gslb-engine"]),
     (
         "gslbd",
         &[
@@ -28,6 +29,7 @@ const EDGES: &[(&str, &[&str])] = &[
             "gslb-dns",
             "gslb-engine",
             "gslb-probe",
+            "gslb-script",
         ],
     ),
     ("xtask", &[]),
@@ -38,6 +40,8 @@ const OWNERS: &[(&str, &[&str])] = &[
     ("sqlx", &["gslb-core"]),
     ("argon2", &["gslb-core"]),
     ("hickory-proto", &["gslb-dns"]),
+    ("starlark", &["gslb-script"]),
+    ("starlark_syntax", &["gslb-script"]),
     ("hickory-server", &["gslb-dns"]),
     ("libc", &["gslb-dns"]),
     ("axum", &["gslbd"]),

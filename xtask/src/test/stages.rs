@@ -80,6 +80,7 @@ pub fn doc(workspace: &Workspace) -> Result<()> {
         ("gslb-core", "server/core"),
         ("gslb-dns", "server/dns"),
         ("gslb-probe", "server/probe"),
+        ("gslb-script", "server/script"),
     ] {
         if has_examples(workspace, folder)? {
             cargo(workspace, &["test", "--doc", "--package", package])?;

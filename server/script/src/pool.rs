@@ -1,0 +1,349 @@
+//! The worker processes: some at work, the others ready.
+//!
+//! A worker that misses its deadline is killed, and the next one takes its place at once, for there are always spares; a
+//! thread in the background starts new ones and buries the dead, since both take milliseconds. Compiling has a place of its
+//! own, so that it takes none from queries.
+
+use crate::child::{Child, Silence, WorkerProgram};
+use crate::wire::{self, Answer};
+use std::collections::BTreeMap;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+/// How many workers, and how long each thing may take.
+#[derive(Debug, Clone)]
+pub struct Limits {
+    /// Queries that run at once.
+    pub workers: usize,
+    /// Ready workers beyond these: they take the place of killed ones, and compile.
+    pub spares: usize,
+    /// How long a script may run for a query.
+    pub run: Duration,
+    /// How long after that a worker is killed which has not stopped by itself.
+    pub grace: Duration,
+    /// How long a query may wait for a free worker.
+    pub queue: Duration,
+    /// How long compiling may take.
+    pub compile: Duration,
+    /// How long a change of configuration may wait for a worker that compiles.
+    pub compile_queue: Duration,
+    /// How long a worker may take to get ready.
+    pub start: Duration,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            workers: 2,
+            spares: 1,
+            run: Duration::from_millis(2),
+            grace: Duration::from_millis(1),
+            queue: Duration::from_millis(1),
+            compile: Duration::from_millis(250),
+            compile_queue: Duration::from_secs(5),
+            start: Duration::from_secs(5),
+        }
+    }
+}
+
+/// What a worker is wanted for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Use {
+    Query,
+    Compile,
+}
+
+/// Why a request was not answered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum NoAnswer {
+    /// No worker was free in time.
+    Busy,
+    /// The worker was killed at the deadline.
+    Late,
+    /// The worker ended.
+    Died,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    idle: Vec<Child>,
+    dead: Vec<Child>,
+    querying: usize,
+    compiling: usize,
+    closing: bool,
+    /// Scripts that new workers get before they are needed.
+    scripts: BTreeMap<u64, Weak<str>>,
+}
+
+/// The pool; dropping its [`Keeper`] ends it.
+#[derive(Debug)]
+pub(crate) struct Pool {
+    program: WorkerProgram,
+    limits: Limits,
+    state: Mutex<State>,
+    /// A worker got free.
+    freed: Condvar,
+    /// There is something to start or to bury.
+    work: Condvar,
+}
+
+/// Keeps the pool alive.
+#[derive(Debug)]
+pub(crate) struct Keeper {
+    pool: Arc<Pool>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Keeper {
+    /// Starts workers in the background.
+    ///
+    /// # Errors
+    /// No thread could be started.
+    pub(crate) fn start(program: WorkerProgram, limits: Limits) -> std::io::Result<Self> {
+        let pool = Arc::new(Pool {
+            program,
+            limits,
+            state: Mutex::default(),
+            freed: Condvar::new(),
+            work: Condvar::new(),
+        });
+        let kept = Arc::clone(&pool);
+        let thread = std::thread::Builder::new()
+            .name("script-workers".to_owned())
+            .spawn(move || kept.keep())?;
+        Ok(Self {
+            pool,
+            thread: Some(thread),
+        })
+    }
+
+    pub(crate) fn pool(&self) -> &Arc<Pool> {
+        &self.pool
+    }
+}
+
+impl Drop for Keeper {
+    fn drop(&mut self) {
+        self.pool.lock().closing = true;
+        self.pool.work.notify_all();
+        self.pool.freed.notify_all();
+        if let Some(thread) = self.thread.take() {
+            // It cannot have panicked with anything that matters here.
+            let _ = thread.join();
+        }
+    }
+}
+
+impl Pool {
+    pub(crate) fn limits(&self) -> &Limits {
+        &self.limits
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Runs a script in a worker: `frame` is the request, `body` what to send if the worker does not hold the script yet.
+    ///
+    /// # Errors
+    /// There was no answer.
+    pub(crate) fn query(&self, id: u64, body: &str, frame: &[u8]) -> Result<Answer, NoAnswer> {
+        let limits = &self.limits;
+        let mut child = self.take(Use::Query, Instant::now() + limits.queue)?;
+        let deadline = Instant::now() + limits.run + limits.grace;
+        let mut answer = child.ask(frame, deadline);
+        while answer == Err(Silence::Gone) {
+            // It ended while it had nothing to do; the next one may live.
+            self.bury(Use::Query, child);
+            child = self.take(Use::Query, deadline)?;
+            answer = child.ask(frame, deadline);
+        }
+        if answer == Ok(Answer::Unknown) {
+            answer = match child.ask(&wire::load(id, body), deadline) {
+                Ok(Answer::Loaded(_)) => child.ask(frame, deadline),
+                Ok(_) => Err(Silence::Broken),
+                Err(silence) => Err(silence),
+            };
+        }
+        self.give_back(Use::Query, child, answer)
+    }
+
+    /// Has a body compiled.
+    ///
+    /// # Errors
+    /// There was no answer.
+    pub(crate) fn compile(&self, id: u64, body: &str) -> Result<Answer, NoAnswer> {
+        let limits = &self.limits;
+        let frame = wire::load(id, body);
+        let patience = Instant::now() + limits.compile_queue;
+        loop {
+            let mut child = self.take(Use::Compile, patience)?;
+            match child.ask(&frame, Instant::now() + limits.compile) {
+                Err(Silence::Gone) => self.bury(Use::Compile, child),
+                answer => return self.give_back(Use::Compile, child, answer),
+            }
+        }
+    }
+
+    /// Has workers that start later know the script at once.
+    pub(crate) fn remember(&self, id: u64, body: &Arc<str>) {
+        let mut state = self.lock();
+        state.scripts.retain(|_, body| body.strong_count() > 0);
+        state.scripts.insert(id, Arc::downgrade(body));
+    }
+
+    /// Process ids of the workers that have nothing to do, for tests and figures.
+    pub(crate) fn idle(&self) -> Vec<u32> {
+        self.lock().idle.iter().map(Child::id).collect()
+    }
+
+    fn take(&self, wanted: Use, deadline: Instant) -> Result<Child, NoAnswer> {
+        let mut state = self.lock();
+        loop {
+            if state.closing {
+                return Err(NoAnswer::Busy);
+            }
+            let free = match wanted {
+                Use::Query => state.querying < self.limits.workers,
+                Use::Compile => state.compiling == 0,
+            };
+            if free && let Some(child) = state.idle.pop() {
+                *state.count(wanted) += 1;
+                return Ok(child);
+            }
+            let left = deadline.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                return Err(NoAnswer::Busy);
+            }
+            state = self
+                .freed
+                .wait_timeout(state, left)
+                .unwrap_or_else(PoisonError::into_inner)
+                .0;
+        }
+    }
+
+    fn give_back(
+        &self,
+        used: Use,
+        child: Child,
+        answer: Result<Answer, Silence>,
+    ) -> Result<Answer, NoAnswer> {
+        match answer {
+            Ok(answer) => {
+                let mut state = self.lock();
+                *state.count(used) -= 1;
+                state.idle.push(child);
+                drop(state);
+                self.freed.notify_all();
+                Ok(answer)
+            }
+            Err(silence) => {
+                self.bury(used, child);
+                Err(if silence == Silence::Late {
+                    NoAnswer::Late
+                } else {
+                    NoAnswer::Died
+                })
+            }
+        }
+    }
+
+    fn bury(&self, used: Use, mut child: Child) {
+        child.kill();
+        let mut state = self.lock();
+        *state.count(used) -= 1;
+        state.dead.push(child);
+        drop(state);
+        self.freed.notify_all();
+        self.work.notify_one();
+    }
+
+    /// Starts and buries until the pool closes.
+    fn keep(&self) {
+        let wanted = self.limits.workers + self.limits.spares + 1;
+        let mut pause = Duration::ZERO;
+        loop {
+            let mut state = self.lock();
+            while !state.closing && state.dead.is_empty() && state.alive() >= wanted {
+                state = self.work.wait(state).unwrap_or_else(PoisonError::into_inner);
+            }
+            let dead = std::mem::take(&mut state.dead);
+            let closing = state.closing;
+            let idle = if closing {
+                std::mem::take(&mut state.idle)
+            } else {
+                Vec::new()
+            };
+            let missing = wanted.saturating_sub(state.alive());
+            let scripts: Vec<_> = state
+                .scripts
+                .iter()
+                .filter_map(|(id, body)| Some((*id, body.upgrade()?)))
+                .collect();
+            drop(state);
+            if !closing && missing > 0 {
+                match self.start(&scripts) {
+                    Ok(child) => {
+                        pause = Duration::ZERO;
+                        self.lock().idle.insert(0, child);
+                        self.freed.notify_all();
+                    }
+                    Err(Unready::Script(id)) => {
+                        self.lock().scripts.remove(&id);
+                    }
+                    Err(Unready::Worker(error)) => {
+                        pause = (pause * 2).clamp(Duration::from_millis(10), Duration::from_secs(5));
+                        tracing::warn!(%error, "a script worker could not be started; trying again in {pause:?}");
+                    }
+                }
+            }
+            dead.into_iter().chain(idle).for_each(Child::end);
+            if closing {
+                return;
+            }
+            if !pause.is_zero() {
+                let state = self.lock();
+                if !state.closing {
+                    // Woken early when the pool closes.
+                    drop(self.work.wait_timeout(state, pause));
+                }
+            }
+        }
+    }
+
+    fn start(&self, scripts: &[(u64, Arc<str>)]) -> Result<Child, Unready> {
+        let mut child =
+            Child::start(&self.program, self.limits.run, self.limits.start).map_err(Unready::Worker)?;
+        for (id, body) in scripts.iter().rev().take(crate::worker::KEPT).rev() {
+            let answer = child.ask(&wire::load(*id, body), Instant::now() + self.limits.compile);
+            if !matches!(answer, Ok(Answer::Loaded(_))) {
+                child.end();
+                return Err(Unready::Script(*id));
+            }
+        }
+        Ok(child)
+    }
+}
+
+/// Why a new worker cannot be used.
+enum Unready {
+    /// It did not start.
+    Worker(std::io::Error),
+    /// It did not take this script: the next one is better off without.
+    Script(u64),
+}
+
+impl State {
+    fn count(&mut self, used: Use) -> &mut usize {
+        match used {
+            Use::Query => &mut self.querying,
+            Use::Compile => &mut self.compiling,
+        }
+    }
+
+    fn alive(&self) -> usize {
+        self.idle.len() + self.querying + self.compiling
+    }
+}

@@ -1,0 +1,130 @@
+//! The worker process: compiles and runs scripts between walls that the operating system keeps.
+//!
+//! It has nothing but its end of a socket pair: no files, no network, no other way to the daemon. Memory is limited by
+//! the kernel, so that a script that wants too much ends the process and not the machine. Whoever overflows the stack, aborts
+//! or never ends takes this process along, and the daemon has the next one ready.
+
+use crate::program::Program;
+use crate::run::{Budget, run};
+use crate::wire::{Answer, MAX_FRAME, Request, request};
+use rustix::process::{Resource, Rlimit, setrlimit};
+use std::collections::VecDeque;
+use std::io::{Read, Write};
+use std::os::fd::AsFd;
+use std::os::unix::net::UnixStream;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::process::ExitCode;
+use std::time::Duration;
+
+/// Argument of the program that makes it a worker.
+pub const WORKER_COMMAND: &str = "script-worker";
+
+/// Stack of the thread that compiles and runs: parser, compiler and some operations on nested values recurse.
+const STACK: usize = 6 << 20;
+/// Memory that the process may map for writing, stack included.
+const DATA: u64 = 18 << 20;
+/// Scripts kept compiled; the daemon sends again what has been dropped.
+pub(crate) const KEPT: usize = 32;
+
+/// Runs as a worker until the daemon hangs up. To be called before anything else is set up. `milliseconds` is the
+/// argument after [`WORKER_COMMAND`]: how long a script may run for a query.
+#[must_use]
+pub fn worker_main(milliseconds: Option<&str>) -> ExitCode {
+    let time = Duration::from_millis(milliseconds.and_then(|text| text.parse().ok()).unwrap_or(2));
+    let socket = std::io::stdin().as_fd().try_clone_to_owned();
+    match socket.and_then(|socket| build_walls().map(|()| socket)) {
+        Ok(socket) => {
+            let serve = move || serve(&mut UnixStream::from(socket), time);
+            let thread = std::thread::Builder::new().stack_size(STACK).spawn(serve);
+            match thread.map(std::thread::JoinHandle::join) {
+                Ok(Ok(Ok(()))) => ExitCode::SUCCESS,
+                _ => ExitCode::FAILURE,
+            }
+        }
+        Err(_) => ExitCode::FAILURE,
+    }
+}
+
+fn build_walls() -> std::io::Result<()> {
+    // Ends with the daemon, even while a script keeps it busy.
+    rustix::process::set_parent_process_death_signal(Some(rustix::process::Signal::KILL))?;
+    let only = |most: u64| Rlimit {
+        current: Some(most),
+        maximum: Some(most),
+    };
+    setrlimit(Resource::Core, only(0))?;
+    setrlimit(Resource::Data, only(DATA))?;
+    setrlimit(Resource::Fsize, only(0))?;
+    // Opens nothing from here on.
+    setrlimit(Resource::Nofile, only(0))?;
+    // Threads that answer DNS go first. A script that needs microseconds does not notice.
+    rustix::process::nice(5)?;
+    Ok(())
+}
+
+/// Answers requests until the other side is gone.
+fn serve(socket: &mut UnixStream, time: Duration) -> std::io::Result<()> {
+    let mut kept: VecDeque<(u64, Program)> = VecDeque::new();
+    let mut frame = Vec::new();
+    socket.write_all(&Answer::Ready.frame())?;
+    loop {
+        let mut length = [0_u8; 4];
+        if socket.read_exact(&mut length).is_err() {
+            return Ok(());
+        }
+        let length = usize::try_from(u32::from_le_bytes(length)).unwrap_or(usize::MAX);
+        if length > MAX_FRAME {
+            return Ok(());
+        }
+        frame.clear();
+        frame.resize(length, 0);
+        socket.read_exact(&mut frame)?;
+        let Some(request) = request(&frame) else {
+            return Ok(());
+        };
+        // After a panic nobody knows what state the interpreter is in: end, and make room for a new worker.
+        let Ok(answer) = catch_unwind(AssertUnwindSafe(|| answer(&mut kept, &request, time))) else {
+            return Ok(());
+        };
+        socket.write_all(&answer.frame())?;
+    }
+}
+
+fn answer(kept: &mut VecDeque<(u64, Program)>, request: &Request<'_>, time: Duration) -> Answer {
+    match request {
+        Request::Load { id, body } => match Program::compile(body) {
+            Ok(program) => {
+                let facts = program.facts;
+                if kept.len() >= KEPT {
+                    kept.pop_front();
+                }
+                kept.push_back((*id, program));
+                Answer::Loaded(facts)
+            }
+            Err(error) => Answer::Refused(error),
+        },
+        Request::Run { id, input } => {
+            let Some(place) = kept.iter().position(|(kept, _)| kept == id) else {
+                return Answer::Unknown;
+            };
+            // What is used stays longest.
+            if place < kept.len() / 2
+                && let Some(used) = kept.remove(place)
+            {
+                kept.push_back(used);
+            }
+            let Some((_, program)) = kept.iter().rfind(|(kept, _)| kept == id) else {
+                return Answer::Unknown;
+            };
+            let mut order = Vec::new();
+            let budget = Budget {
+                time: Some(time),
+                ..Budget::ISOLATED
+            };
+            match run(program, &input.view(), budget, &mut order) {
+                Ok(()) => Answer::Order(order),
+                Err(failure) => Answer::Failure(failure),
+            }
+        }
+    }
+}

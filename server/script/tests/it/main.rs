@@ -1,0 +1,10 @@
+//! Scripts in real worker processes.
+
+mod breaker;
+mod chains;
+mod compile;
+mod hostile;
+mod processes;
+mod quick;
+mod routing;
+mod support;

@@ -1,0 +1,260 @@
+//! The workers as processes.
+
+use crate::support::{NOT_QUICK, candidates, input, patient, program, run, with_limits, workers};
+use gslb_engine::script::{ScriptFailure, Scripts};
+use gslb_script::{Limits, WorkerProgram, Workers};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// Waits until `condition` holds.
+fn wait_for<T>(what: &str, mut condition: impl FnMut() -> Option<T>) -> T {
+    let begin = Instant::now();
+    loop {
+        if let Some(value) = condition() {
+            return value;
+        }
+        assert!(
+            begin.elapsed() < Duration::from_secs(60),
+            "{what} did not come about"
+        );
+        std::thread::sleep(Duration::from_millis(2));
+    }
+}
+
+fn kill(pid: u32) {
+    let pid = rustix::process::Pid::from_raw(i32::try_from(pid).unwrap()).unwrap();
+    rustix::process::kill_process(pid, rustix::process::Signal::KILL).unwrap();
+}
+
+/// Waits until a killed process has let go of everything: only its entry in the table of processes may be left.
+fn ended(pid: u32) {
+    wait_for("the end of the worker", || {
+        let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+        let threads = std::fs::read_dir(format!("/proc/{pid}/task")).map_or(0, Iterator::count);
+        let dead = stat
+            .rsplit(") ")
+            .next()
+            .is_none_or(|rest| rest.is_empty() || rest.starts_with('Z'));
+        (dead && threads <= 1).then_some(())
+    });
+}
+
+fn all_ready(workers: &Workers) -> Vec<u32> {
+    wait_for("ready workers", || {
+        Some(workers.idle_workers()).filter(|idle| idle.len() == 4)
+    })
+}
+
+#[test]
+fn no_script_no_process() {
+    assert_eq!(workers().idle_workers(), Vec::<u32>::new());
+}
+
+#[test]
+fn workers_hold_their_socket_and_nothing_of_the_daemon() {
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let file = std::fs::File::open(program().path).unwrap();
+    let workers = workers();
+    let _script = workers.compile("result = []").unwrap();
+    let held = |pid: &str| -> Vec<String> {
+        let links = std::fs::read_dir(format!("/proc/{pid}/fd")).unwrap();
+        links
+            .filter_map(|entry| Some(std::fs::read_link(entry.ok()?.path()).ok()?.display().to_string()))
+            .collect()
+    };
+    let ours = held("self");
+    let sockets = |held: &[String]| held.iter().filter(|link| link.starts_with("socket:")).count();
+    for pid in all_ready(&workers) {
+        let theirs = held(&pid.to_string());
+        // Its end of the pair, as standard input and as what it works with.
+        assert_eq!(sockets(&theirs), 2, "{theirs:?}");
+        assert!(
+            ours.iter()
+                .filter(|link| link.starts_with("socket:"))
+                .all(|link| !theirs.contains(link))
+        );
+        assert!(
+            !theirs.contains(&program().path.display().to_string()),
+            "{theirs:?}"
+        );
+        let limits = std::fs::read_to_string(format!("/proc/{pid}/limits")).unwrap();
+        let core = limits
+            .lines()
+            .find(|line| line.starts_with("Max core file size"))
+            .unwrap();
+        assert_eq!(core.split_whitespace().nth(4), Some("0"), "{core}");
+        let environment = std::fs::read(format!("/proc/{pid}/environ")).unwrap();
+        assert!(environment.is_empty());
+    }
+    drop((listener, file));
+}
+
+#[test]
+fn a_worker_killed_while_idle_costs_no_query() {
+    let workers = workers();
+    let script = workers
+        .compile(&format!("{NOT_QUICK}result = ['192.0.2.1']"))
+        .unwrap();
+    let candidates = candidates(&["eu"]);
+    for _ in 0..3 {
+        let pids = all_ready(&workers);
+        pids.iter().copied().for_each(kill);
+        pids.into_iter().for_each(ended);
+        assert_eq!(run(&*script, &input(&candidates)), Ok(vec![0]));
+    }
+}
+
+#[test]
+fn a_worker_killed_at_work_costs_its_own_query_only() {
+    let limits = Limits {
+        run: Duration::from_secs(50),
+        grace: Duration::from_secs(50),
+        ..patient()
+    };
+    let workers = Arc::new(with_limits(limits));
+    let endless =
+        format!("{NOT_QUICK}x = [0]\nfor i in range(100000):\n    x = sorted(range(20000))\nresult = x");
+    let endless = workers.compile(&endless).unwrap();
+    let good = workers
+        .compile(&format!("{NOT_QUICK}result = ['192.0.2.1']"))
+        .unwrap();
+    let before = all_ready(&workers);
+    let running = std::thread::spawn(move || {
+        let candidates = candidates(&["eu"]);
+        run(&*endless, &input(&candidates))
+    });
+    let busy = wait_for("a busy worker", || {
+        let idle = workers.idle_workers();
+        before.iter().copied().find(|pid| !idle.contains(pid))
+    });
+    kill(busy);
+    assert!(matches!(running.join().unwrap(), Err(ScriptFailure::Stopped(_))));
+    let candidates = candidates(&["eu"]);
+    assert_eq!(run(&*good, &input(&candidates)), Ok(vec![0]));
+    let after = all_ready(&workers);
+    assert!(!after.contains(&busy), "it was replaced");
+}
+
+#[test]
+fn workers_end_with_the_pool() {
+    let workers = workers();
+    let script = workers.compile("result = []").unwrap();
+    let pids = all_ready(&workers);
+    drop(workers);
+    for pid in pids {
+        ended(pid);
+    }
+    // A script that outlives its workers fails open.
+    let regions = vec!["x"; 250];
+    let candidates = candidates(&regions);
+    assert_eq!(run(&*script, &input(&candidates)), Err(ScriptFailure::Busy));
+}
+
+#[test]
+fn workers_end_when_the_daemon_hangs_up() {
+    let program = program();
+    let (ours, theirs) = std::os::unix::net::UnixStream::pair().unwrap();
+    let mut child = std::process::Command::new(&program.path)
+        .arg("2")
+        .stdin(std::os::fd::OwnedFd::from(theirs))
+        .stdout(std::process::Stdio::null())
+        .spawn()
+        .unwrap();
+    drop(ours);
+    wait_for("the end of the worker", || child.try_wait().unwrap());
+}
+
+#[test]
+fn all_places_taken_is_busy_and_soon() {
+    let limits = Limits {
+        workers: 1,
+        run: Duration::from_secs(50),
+        grace: Duration::from_secs(50),
+        queue: Duration::from_millis(5),
+        ..patient()
+    };
+    let workers = Arc::new(with_limits(limits));
+    let endless =
+        format!("{NOT_QUICK}x = [0]\nfor i in range(100000):\n    x = sorted(range(20000))\nresult = x");
+    let endless = workers.compile(&endless).unwrap();
+    let good = workers
+        .compile(&format!("{NOT_QUICK}result = ['192.0.2.1']"))
+        .unwrap();
+    let before = wait_for("ready workers", || {
+        Some(workers.idle_workers()).filter(|idle| idle.len() == 3)
+    });
+    let running = std::thread::spawn(move || {
+        let candidates = candidates(&["eu"]);
+        run(&*endless, &input(&candidates))
+    });
+    let busy = wait_for("a busy worker", || {
+        let idle = workers.idle_workers();
+        before.iter().copied().find(|pid| !idle.contains(pid))
+    });
+    let candidates = candidates(&["eu"]);
+    for _ in 0..20 {
+        assert_eq!(run(&*good, &input(&candidates)), Err(ScriptFailure::Busy));
+    }
+    kill(busy);
+    running.join().unwrap().unwrap_err();
+    let order = wait_for("a free worker", || run(&*good, &input(&candidates)).ok());
+    assert_eq!(order, [0], "being busy is not held against a script");
+}
+
+#[test]
+fn a_program_that_is_no_worker_fails_open() {
+    let program = WorkerProgram {
+        path: "/bin/false".into(),
+        arguments: Vec::new(),
+    };
+    let limits = Limits {
+        compile_queue: Duration::from_millis(100),
+        ..patient()
+    };
+    let workers = Workers::with(program, limits, Arc::new(|| Duration::ZERO));
+    let error = workers.compile("result = []").map(|_| ()).unwrap_err();
+    assert!(error.message.contains("no worker was free"), "{error}");
+}
+
+#[test]
+fn many_threads_at_once_each_get_their_own_answer() {
+    let workers = workers();
+    let scripts: Vec<_> = (1..=6)
+        .map(|n| {
+            let body = format!("{NOT_QUICK}result = ['192.0.2.{n}' for c in candidates]");
+            workers.compile(&body).unwrap()
+        })
+        .collect();
+    std::thread::scope(|scope| {
+        for _ in 0..4 {
+            scope.spawn(|| {
+                let regions = ["eu"; 6];
+                let candidates = candidates(&regions);
+                for _ in 0..50 {
+                    for (expected, script) in scripts.iter().enumerate() {
+                        assert_eq!(
+                            run(&**script, &input(&candidates)),
+                            Ok(vec![u16::try_from(expected).unwrap()])
+                        );
+                    }
+                }
+            });
+        }
+    });
+}
+
+#[test]
+fn more_scripts_than_a_worker_keeps() {
+    let workers = workers();
+    let scripts: Vec<_> = (0..70)
+        .map(|n| {
+            workers
+                .compile(&format!("{NOT_QUICK}n = {n}\nresult = ['192.0.2.1']"))
+                .unwrap()
+        })
+        .collect();
+    let candidates = candidates(&["eu"]);
+    for script in scripts.iter().chain(&scripts) {
+        assert_eq!(run(&**script, &input(&candidates)), Ok(vec![0]));
+    }
+}
