@@ -43,6 +43,8 @@ pub(crate) struct ScriptScratch {
     pub(crate) order: Vec<u16>,
     /// Why the last script of the query failed.
     pub(crate) failure: Option<ScriptFailure>,
+    /// Scripts that are not quick fail open without being run.
+    pub(crate) skip_slow: bool,
 }
 
 impl Default for Scratch {
@@ -76,6 +78,12 @@ impl Scratch {
     #[must_use]
     pub fn script_failure(&self) -> Option<&ScriptFailure> {
         self.script.failure.as_ref()
+    }
+
+    /// Whether decisions from now on skip scripts that are not quick: these steps then fail open as if every worker were
+    /// busy. For a thread that must not wait, when nobody else can take the query.
+    pub fn skip_slow_scripts(&mut self, skip: bool) {
+        self.script.skip_slow = skip;
     }
 
     /// Indexes in the pool of the members whose addresses are the answers; empty when the answers are fallback

@@ -5,7 +5,7 @@ use crate::encode::{encode, udp_limit};
 use crate::stats::{DnsStats, Slot, Transport};
 use crate::wire::{ErrorReply, Query, Rejection, ReplyEdns, parse, rcode};
 use gslb_engine::chain::Scratch;
-use gslb_engine::snapshot::{Snapshot, SnapshotCell};
+use gslb_engine::snapshot::{Found, Snapshot, SnapshotCell};
 use std::net::SocketAddr;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -56,6 +56,36 @@ impl Context {
     }
 }
 
+/// What became of a message.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[must_use]
+pub(crate) enum Handled {
+    /// The reply, if there is one to give, is written.
+    Done,
+    /// Deciding may take milliseconds, which this thread has not: [`Bridge::finish`] has to follow, somewhere.
+    Left,
+}
+
+/// What became of a query.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Reply {
+    /// Encoded, with this response code.
+    Sent(u16),
+    Unencodable,
+    Left,
+}
+
+/// What to do about scripts that take milliseconds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Slow {
+    /// Leave the query undecided.
+    Leave,
+    /// Wait for them.
+    Wait,
+    /// Decide without them: their steps fail open.
+    Skip,
+}
+
 /// Answers messages, one at a time, with memory that it reuses.
 #[derive(Debug)]
 pub(crate) struct Bridge {
@@ -77,7 +107,7 @@ impl Bridge {
         }
     }
 
-    /// Writes the reply to a message over `out`; it stays empty when there is none to give.
+    /// Writes the reply to a message over `out`; it stays empty when there is none to give, or none yet.
     pub(crate) fn answer(
         &mut self,
         slot: &Slot,
@@ -86,29 +116,66 @@ impl Bridge {
         message: &[u8],
         peer: SocketAddr,
         out: &mut Vec<u8>,
+    ) -> Handled {
+        out.clear();
+        match parse(message) {
+            Ok(query) => {
+                slot.question(query.qtype);
+                if self.stats.limit.admit() {
+                    return self.settle(slot, snapshot, now, &query, peer, Slow::Leave, out);
+                }
+                self.reject(slot, Rejection::Answer(query.error(rcode::REFUSED)), out);
+            }
+            Err(rejection) => self.reject(slot, rejection, out),
+        }
+        Handled::Done
+    }
+
+    /// Writes the reply to a message that [`answer`](Self::answer) has left, which has counted and admitted it.
+    #[expect(clippy::too_many_arguments, reason = "all of them belong to the one query")]
+    pub(crate) fn finish(
+        &mut self,
+        slot: &Slot,
+        snapshot: &Snapshot,
+        now: u64,
+        message: &[u8],
+        peer: SocketAddr,
+        slow: Slow,
+        out: &mut Vec<u8>,
     ) {
         out.clear();
-        let query = match parse(message) {
-            Ok(query) => query,
-            Err(rejection) => return self.reject(slot, rejection, out),
-        };
-        slot.question(query.qtype);
-        if !self.stats.limit.admit() {
-            return self.reject(slot, Rejection::Answer(query.error(rcode::REFUSED)), out);
+        if let Ok(query) = parse(message) {
+            // Only a hurried query is left.
+            let _ = self.settle(slot, snapshot, now, &query, peer, slow, out);
         }
+    }
+
+    #[expect(clippy::too_many_arguments, reason = "all of them belong to the one query")]
+    fn settle(
+        &mut self,
+        slot: &Slot,
+        snapshot: &Snapshot,
+        now: u64,
+        query: &Query<'_>,
+        peer: SocketAddr,
+        slow: Slow,
+        out: &mut Vec<u8>,
+    ) -> Handled {
         // A defect in the code below must cost one query, not a thread.
         let result = catch_unwind(AssertUnwindSafe(|| {
-            self.reply(slot, snapshot, now, &query, peer, out)
+            self.reply(slot, snapshot, now, query, peer, slow, out)
         }));
         match result {
-            Ok(Some(rcode)) => slot.response(self.transport, rcode),
-            Ok(None) => self.fail(slot, &query, out),
+            Ok(Reply::Sent(rcode)) => slot.response(self.transport, rcode),
+            Ok(Reply::Unencodable) => self.fail(slot, query, out),
+            Ok(Reply::Left) => return Handled::Left,
             Err(_) => {
                 slot.panicked();
                 self.scratch = Scratch::new();
-                self.fail(slot, &query, out);
+                self.fail(slot, query, out);
             }
         }
+        Handled::Done
     }
 
     /// Answers a message that was cut because it is longer than the payload that is advertised.
@@ -134,7 +201,8 @@ impl Bridge {
         self.reject(slot, Rejection::Answer(query.error(rcode::SERVFAIL)), out);
     }
 
-    /// Decides and encodes. Returns the response code, `None` if the reply could not be encoded.
+    /// Decides and encodes.
+    #[expect(clippy::too_many_arguments, reason = "all of them belong to the one query")]
     fn reply(
         &mut self,
         slot: &Slot,
@@ -142,14 +210,28 @@ impl Bridge {
         now: u64,
         query: &Query<'_>,
         peer: SocketAddr,
+        slow: Slow,
         out: &mut Vec<u8>,
-    ) -> Option<u16> {
+    ) -> Reply {
         let asker = Asker {
             source: peer.ip().to_canonical(),
             now,
             entropy: self.random.u64(..),
+            hurried: slow == Slow::Leave,
         };
-        let plan = decide(snapshot, query, asker, &mut self.scratch);
+        self.scratch.skip_slow_scripts(slow == Slow::Skip);
+        let Some(plan) = decide(snapshot, query, asker, &mut self.scratch) else {
+            return Reply::Left;
+        };
+        if let Some(failure) = self.scratch.script_failure()
+            && self.stats.script_failed(now)
+        {
+            let service = match snapshot.find(query.name.as_wire()) {
+                Found::Service { service, .. } => &*service.name,
+                _ => "",
+            };
+            tracing::warn!(service, %failure, "a script step failed, and all candidates were kept");
+        }
         if plan.blind && self.stats.private_client(now) {
             let ecs = query
                 .edns
@@ -180,11 +262,11 @@ impl Bridge {
                 if plan.rcode == rcode::NOERROR && plan.negative_ttl.is_some() {
                     slot.no_data();
                 }
-                Some(plan.rcode)
+                Reply::Sent(plan.rcode)
             }
             Err(error) => {
                 tracing::error!(%error, "a DNS reply could not be encoded");
-                None
+                Reply::Unencodable
             }
         }
     }

@@ -19,6 +19,8 @@ pub(crate) struct Asker {
     pub(crate) now: u64,
     /// Random bits for this query.
     pub(crate) entropy: u64,
+    /// The thread must not wait: a query that may run a slow script is not decided.
+    pub(crate) hurried: bool,
 }
 
 /// The answer section.
@@ -97,21 +99,23 @@ impl<'s> Plan<'s> {
     }
 }
 
-/// Decides a query. The addresses of the answer are in `scratch` afterwards.
+/// Decides a query. The addresses of the answer are in `scratch` afterwards. `None`: the asker is hurried, and the query
+/// may run a script that takes milliseconds.
 pub(crate) fn decide<'s>(
     snapshot: &'s Snapshot,
     query: &Query<'_>,
     asker: Asker,
     scratch: &mut Scratch,
-) -> Plan<'s> {
+) -> Option<Plan<'s>> {
     // Zones are in class IN only; `version.bind` and its like in CH are nobody's business. Zone transfers have no
     // peers to go to.
     if query.qclass != code::CLASS_IN || matches!(query.qtype, code::AXFR | code::IXFR) {
-        return Plan::refused();
+        return Some(Plan::refused());
     }
     let name = query.name.as_wire();
-    match snapshot.find(name) {
+    let plan = match snapshot.find(name) {
         Found::Service { service, zone } => match query.qtype {
+            code::A | code::AAAA if asker.hurried && service.has_slow_script() => return None,
             code::A => address(snapshot, service, zone, Family::V4, query, asker, scratch),
             code::AAAA => address(snapshot, service, zone, Family::V6, query, asker, scratch),
             code::ANY => Plan::positive(zone, Answer::Hinfo { ttl: service.ttl }),
@@ -128,7 +132,8 @@ pub(crate) fn decide<'s>(
         }
         Found::Missing(zone) => Plan::negative(zone, rcode::NXDOMAIN, zone.negative_ttl()),
         Found::Outside => Plan::refused(),
-    }
+    };
+    Some(plan)
 }
 
 /// What is special at the zone's apex: SOA, NS and DS. (A synthetic zone has no NS set.)

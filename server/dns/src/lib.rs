@@ -23,6 +23,7 @@ mod error;
 mod limit;
 mod server;
 mod settings;
+mod slow;
 mod stats;
 mod tcp;
 mod udp;

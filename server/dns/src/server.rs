@@ -4,6 +4,7 @@ use crate::bind::Bound;
 use crate::bridge::Context;
 use crate::error::DnsError;
 use crate::settings::DnsSettings;
+use crate::slow::SlowLane;
 use crate::stats::{DnsStats, Transport};
 use crate::tcp::TcpService;
 use crate::udp::UdpThread;
@@ -18,6 +19,7 @@ pub struct DnsServer {
     addresses: Vec<SocketAddr>,
     udp: Vec<UdpThread>,
     tcp: TcpService,
+    slow: Arc<SlowLane>,
 }
 
 impl DnsServer {
@@ -57,16 +59,18 @@ impl DnsServer {
             .map(|address| Bound::new(*address, threads))
             .collect::<Result<_, _>>()?;
         let context = Arc::new(Context::new(cell, stats, nsid));
+        let slow = SlowLane::start(&context).map_err(DnsError::Thread)?;
         let mut server = Self {
             addresses: Vec::new(),
             udp: Vec::new(),
-            tcp: TcpService::new(&context, &tcp),
+            tcp: TcpService::new(&context, &slow, &tcp),
+            slow: Arc::clone(&slow),
         };
         for Bound { address, udp, tcp } in bound {
             for (number, socket) in udp.into_iter().enumerate() {
                 let name = format!("dns-udp-{}-{number}", server.addresses.len());
-                let thread =
-                    UdpThread::start(name, socket, Arc::clone(&context)).map_err(DnsError::Thread)?;
+                let thread = UdpThread::start(name, socket, Arc::clone(&context), Arc::clone(&slow))
+                    .map_err(DnsError::Thread)?;
                 server.udp.push(thread);
             }
             server
@@ -91,6 +95,13 @@ impl DnsServer {
         let threads = std::mem::take(&mut self.udp);
         let joined = tokio::task::spawn_blocking(move || threads.into_iter().for_each(UdpThread::join));
         self.tcp.drain(grace).await;
+        let joined = async {
+            joined.await?;
+            // Nobody is left who could hand anything over.
+            let slow = Arc::clone(&self.slow);
+            slow.close();
+            tokio::task::spawn_blocking(move || slow.join()).await
+        };
         if joined.await.is_err() {
             tracing::error!("waiting for the DNS threads failed");
         }
@@ -105,5 +116,6 @@ impl DnsServer {
 impl Drop for DnsServer {
     fn drop(&mut self) {
         self.stop();
+        self.slow.close();
     }
 }

@@ -162,6 +162,18 @@ pub struct DnsStats {
     private_client_ip: Counter,
     /// Unix time of the last warning about a client that no database can place.
     warned: AtomicU64,
+    /// Unix time of the last warning about a failed script.
+    warned_of_script: AtomicU64,
+}
+
+/// Whether a minute has passed since the time in `last`, which then becomes `now`. A clock set back is taken for a new
+/// minute: better one line too many than silence for as long.
+fn once_a_minute(last: &AtomicU64, now: u64) -> bool {
+    let before = last.load(Ordering::Relaxed);
+    let due = before == 0 || now.abs_diff(before) >= 60;
+    due && last
+        .compare_exchange(before, now, Ordering::Relaxed, Ordering::Relaxed)
+        .is_ok()
 }
 
 impl DnsStats {
@@ -197,13 +209,12 @@ impl DnsStats {
     /// Counts a query whose private client no database could place; `true` at most once a minute: then it is logged.
     pub(crate) fn private_client(&self, now: u64) -> bool {
         add(Some(&self.private_client_ip), 1);
-        let last = self.warned.load(Ordering::Relaxed);
-        // A clock set back is taken for a new minute: better one line too many than silence for as long.
-        let due = last == 0 || now.abs_diff(last) >= 60;
-        due && self
-            .warned
-            .compare_exchange(last, now, Ordering::Relaxed, Ordering::Relaxed)
-            .is_ok()
+        once_a_minute(&self.warned, now)
+    }
+
+    /// `true` at most once a minute: then a failed script is logged. The engine counts them, by service.
+    pub(crate) fn script_failed(&self, now: u64) -> bool {
+        once_a_minute(&self.warned_of_script, now)
     }
 
     /// The sums of this moment.

@@ -71,6 +71,9 @@ impl CompiledScript {
             .compiled
             .as_ref()
             .map_err(|error| ScriptFailure::NotCompiled(error.clone()))?;
+        if scratch.script.skip_slow && !script.is_quick(scratch.set.len()) {
+            return Err(ScriptFailure::Busy);
+        }
         sink.detail(|| Detail {
             name: "reads".to_owned(),
             value: told(self.reads),

@@ -1,17 +1,20 @@
 //! One connection: messages with a length in front (RFC 1035 §4.2.2), pipelined (RFC 7766 §6.2.1.1).
 //!
-//! Queries are answered as they are read, and no answer waits for anything but the processor, so that one task can
-//! serve them one by one. Answers collect in a buffer while whole queries are there: a pipeline of a hundred queries is
-//! one write.
+//! Queries are answered as they are read, one by one, by one task. Answers collect in a buffer while whole queries are
+//! there: a pipeline of a hundred queries is one write. No answer waits for anything but the processor, unless the query
+//! needs a script that takes milliseconds: then a thread that may wait takes it, and the connection goes on when it is
+//! done.
 
 use super::TcpService;
-use crate::bridge::{Bridge, unix_now};
-use crate::stats::Transport;
+use crate::bridge::{Bridge, Context, Handled, Slow, unix_now};
+use crate::slow::Job;
+use crate::stats::{Slot, Transport};
 use std::io;
 use std::net::SocketAddr;
 use std::time::Instant;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
+use tokio::sync::oneshot;
 use tokio::time::{timeout, timeout_at};
 
 /// Octets read at a time.
@@ -83,7 +86,19 @@ impl TcpService {
         let mut done = 0;
         loop {
             let begin = Instant::now();
-            let (taken, answers) = self.answer_some(peer, input.get(done..).unwrap_or_default(), output);
+            let some = self.answer_some(peer, input.get(done..).unwrap_or_default(), output);
+            let Progress {
+                mut taken,
+                mut answers,
+                left,
+            } = some;
+            if let Some((message, length)) = left
+                .then(|| frame(input.get(done + taken..).unwrap_or_default()))
+                .flatten()
+            {
+                answers += self.answer_slowly(message.to_vec(), peer, output).await;
+                taken += length;
+            }
             done += taken;
             if !output.is_empty() {
                 timeout(self.idle, stream.write_all(output)).await??;
@@ -103,11 +118,11 @@ impl TcpService {
         Ok(answered)
     }
 
-    /// Answers whole messages until the output is full. Returns the octets taken from `input` and the number of answers.
-    fn answer_some(&self, peer: SocketAddr, input: &[u8], output: &mut Vec<u8>) -> (usize, u64) {
+    /// Answers whole messages until the output is full, or until one takes longer than this task may wait.
+    fn answer_some(&self, peer: SocketAddr, input: &[u8], output: &mut Vec<u8>) -> Progress {
         let mut bridge: Option<Bridge> = None;
         let mut reply = Vec::new();
-        let (mut taken, mut answers) = (0, 0);
+        let (mut taken, mut answers, mut left) = (0, 0, false);
         let snapshot = self.context.cell.load();
         let now = unix_now();
         while let Some((message, length)) = frame(input.get(taken..).unwrap_or_default()) {
@@ -115,20 +130,86 @@ impl TcpService {
                 break;
             }
             let bridge = bridge.get_or_insert_with(|| self.context.lend(Transport::Tcp));
-            bridge.answer(&self.slot, &snapshot, now, message, peer, &mut reply);
-            if let Ok(size) = u16::try_from(reply.len())
-                && size > 0
-            {
-                output.extend_from_slice(&size.to_be_bytes());
-                output.extend_from_slice(&reply);
-                answers += 1;
+            if bridge.answer(&self.slot, &snapshot, now, message, peer, &mut reply) == Handled::Left {
+                left = true;
+                break;
             }
+            answers += add(output, &reply);
             taken += length;
         }
         if let Some(bridge) = bridge {
             self.context.give_back(bridge);
         }
-        (taken, answers)
+        Progress { taken, answers, left }
+    }
+
+    /// Answers a message that was left, by a thread that may wait. Returns the number of answers.
+    async fn answer_slowly(&self, message: Vec<u8>, peer: SocketAddr, output: &mut Vec<u8>) -> u64 {
+        let (done, reply) = oneshot::channel();
+        let left = Left {
+            message: message.clone(),
+            peer,
+            done,
+        };
+        let reply = if self.slow.push(Box::new(left)) {
+            // Nothing comes back from a defect.
+            reply.await.unwrap_or_default()
+        } else {
+            finish(&self.context, &self.slot, &message, peer, Slow::Skip)
+        };
+        add(output, &reply)
+    }
+}
+
+/// What became of some messages.
+struct Progress {
+    /// Octets of those that are done.
+    taken: usize,
+    answers: u64,
+    /// The message behind them is left, counted and admitted, for a thread that may wait.
+    left: bool,
+}
+
+/// A message for a thread that may wait.
+struct Left {
+    message: Vec<u8>,
+    peer: SocketAddr,
+    done: oneshot::Sender<Vec<u8>>,
+}
+
+impl Job for Left {
+    fn work(self: Box<Self>, context: &Context, slot: &Slot) {
+        let reply = finish(context, slot, &self.message, self.peer, Slow::Wait);
+        // The connection may have been closed meanwhile.
+        let _ = self.done.send(reply);
+    }
+}
+
+fn finish(context: &Context, slot: &Slot, message: &[u8], peer: SocketAddr, slow: Slow) -> Vec<u8> {
+    let mut reply = Vec::new();
+    let mut bridge = context.lend(Transport::Tcp);
+    bridge.finish(
+        slot,
+        &context.cell.load(),
+        unix_now(),
+        message,
+        peer,
+        slow,
+        &mut reply,
+    );
+    context.give_back(bridge);
+    reply
+}
+
+/// Adds a reply, if there is one, with its length in front. Returns how many were added.
+fn add(output: &mut Vec<u8>, reply: &[u8]) -> u64 {
+    match u16::try_from(reply.len()) {
+        Ok(size) if size > 0 => {
+            output.extend_from_slice(&size.to_be_bytes());
+            output.extend_from_slice(reply);
+            1
+        }
+        _ => 0,
     }
 }
 

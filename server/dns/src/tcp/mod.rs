@@ -5,6 +5,7 @@ mod limits;
 
 use crate::bridge::Context;
 use crate::settings::TcpLimits;
+use crate::slow::SlowLane;
 use crate::stats::Slot;
 use limits::Limiter;
 use std::net::TcpListener as StdListener;
@@ -21,6 +22,8 @@ const PAUSE: Duration = Duration::from_millis(50);
 #[derive(Debug, Clone)]
 pub(crate) struct TcpService {
     context: Arc<Context>,
+    /// Takes queries that may have to wait for a script.
+    slow: Arc<SlowLane>,
     slot: Arc<Slot>,
     limiter: Arc<Limiter>,
     idle: Duration,
@@ -32,9 +35,10 @@ pub(crate) struct TcpService {
 }
 
 impl TcpService {
-    pub(crate) fn new(context: &Arc<Context>, limits: &TcpLimits) -> Self {
+    pub(crate) fn new(context: &Arc<Context>, slow: &Arc<SlowLane>, limits: &TcpLimits) -> Self {
         Self {
             context: Arc::clone(context),
+            slow: Arc::clone(slow),
             slot: context.stats.slot(),
             limiter: Limiter::new(limits),
             idle: limits.idle,

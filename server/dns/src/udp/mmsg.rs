@@ -37,6 +37,7 @@ const CONTROL: usize = 64;
 struct Control([u8; CONTROL]);
 
 /// One datagram with the room for its reply.
+#[derive(Clone)]
 struct Entry {
     data: [u8; STRIDE],
     length: usize,
@@ -149,6 +150,15 @@ impl Batch {
             },
             &mut entry.reply,
         ))
+    }
+
+    /// The datagram at `index` alone, to be answered elsewhere. In here it stays without a reply.
+    pub(super) fn apart(&self, index: usize) -> Option<Self> {
+        let entry = self.entries.get(..self.received)?.get(index)?.clone();
+        Some(Self {
+            entries: Box::new([entry]),
+            received: 1,
+        })
     }
 
     /// Sends the replies, each from the address that its query came to. Returns how many the kernel refused.

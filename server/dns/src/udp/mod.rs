@@ -1,10 +1,13 @@
 //! UDP: a thread of its own for each socket, which blocks in the kernel until datagrams come, takes all that wait (up to
 //! a batch), answers them, and sends the answers in one call.
 
+mod left;
 mod mmsg;
 
-use crate::bridge::{Bridge, Context, unix_now};
+use crate::bridge::{Bridge, Context, Handled, Slow, unix_now};
+use crate::slow::SlowLane;
 use crate::stats::{Slot, Transport};
+use left::Left;
 use mmsg::Batch;
 use socket2::Socket;
 use std::io;
@@ -35,7 +38,12 @@ impl UdpThread {
     ///
     /// # Errors
     /// Those of the operating system: socket options, or no more threads.
-    pub(crate) fn start(name: String, socket: Socket, context: Arc<Context>) -> io::Result<Self> {
+    pub(crate) fn start(
+        name: String,
+        socket: Socket,
+        context: Arc<Context>,
+        slow: Arc<SlowLane>,
+    ) -> io::Result<Self> {
         let address = socket.local_addr()?.as_socket();
         if let Some(address) = address.filter(|address| address.ip().is_unspecified()) {
             mmsg::want_local_address(&socket, address.is_ipv6())?;
@@ -47,6 +55,7 @@ impl UdpThread {
             slot: context.stats.slot(),
             bridge: Bridge::new(&context, Transport::Udp),
             context,
+            slow,
             socket: Arc::clone(&socket),
             stopping: Arc::clone(&stopping),
         };
@@ -75,6 +84,8 @@ impl UdpThread {
 
 struct Worker {
     context: Arc<Context>,
+    /// Takes queries that may have to wait for a script.
+    slow: Arc<SlowLane>,
     bridge: Bridge,
     slot: Arc<Slot>,
     socket: Arc<Socket>,
@@ -122,13 +133,29 @@ impl Worker {
             let Some((datagram, reply)) = batch.datagram(index) else {
                 continue;
             };
-            if datagram.oversize {
+            let handled = if datagram.oversize {
                 self.bridge.refuse(&self.slot, datagram.payload, reply);
+                Handled::Done
             } else {
                 self.bridge
-                    .answer(&self.slot, &snapshot, now, datagram.payload, datagram.peer, reply);
-            }
+                    .answer(&self.slot, &snapshot, now, datagram.payload, datagram.peer, reply)
+            };
             answered += u64::from(!reply.is_empty());
+            if handled == Handled::Left
+                && !self.hand_over(batch, index, begin)
+                && let Some((datagram, reply)) = batch.datagram(index)
+            {
+                self.bridge.finish(
+                    &self.slot,
+                    &snapshot,
+                    now,
+                    datagram.payload,
+                    datagram.peer,
+                    Slow::Skip,
+                    reply,
+                );
+                answered += u64::from(!reply.is_empty());
+            }
         }
         drop(snapshot);
         let refused = batch.send(&self.socket);
@@ -136,5 +163,12 @@ impl Worker {
             self.slot.send_errors(refused);
         }
         self.slot.latency(answered, begin.elapsed());
+    }
+
+    /// Gives a datagram to a thread that may wait. False if there is no room.
+    fn hand_over(&self, batch: &Batch, index: usize, begin: Instant) -> bool {
+        batch
+            .apart(index)
+            .is_some_and(|batch| self.slow.push(Left::new(batch, Arc::clone(&self.socket), begin)))
     }
 }

@@ -1,0 +1,50 @@
+//! A datagram that a receiving thread has left for one that may wait.
+
+use super::mmsg::Batch;
+use crate::bridge::{Context, Slow, unix_now};
+use crate::slow::Job;
+use crate::stats::{Slot, Transport};
+use socket2::Socket;
+use std::sync::Arc;
+use std::time::Instant;
+
+pub(super) struct Left {
+    /// This datagram alone.
+    batch: Batch,
+    socket: Arc<Socket>,
+    received: Instant,
+}
+
+impl Left {
+    pub(super) fn new(batch: Batch, socket: Arc<Socket>, received: Instant) -> Box<Self> {
+        Box::new(Self {
+            batch,
+            socket,
+            received,
+        })
+    }
+}
+
+impl Job for Left {
+    fn work(mut self: Box<Self>, context: &Context, slot: &Slot) {
+        if let Some((datagram, reply)) = self.batch.datagram(0) {
+            let mut bridge = context.lend(Transport::Udp);
+            let snapshot = context.cell.load();
+            bridge.finish(
+                slot,
+                &snapshot,
+                unix_now(),
+                datagram.payload,
+                datagram.peer,
+                Slow::Wait,
+                reply,
+            );
+            context.give_back(bridge);
+        }
+        let refused = self.batch.send(&self.socket);
+        if refused > 0 {
+            slot.send_errors(refused);
+        }
+        slot.latency(1, self.received.elapsed());
+    }
+}
