@@ -281,6 +281,7 @@ impl<'p> Query<'p> {
             rcode,
             question: self.question,
             edns: self.edns.is_some(),
+            subnet: self.edns.and_then(|edns| edns.subnet),
         }
     }
 }

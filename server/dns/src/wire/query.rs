@@ -53,6 +53,9 @@ pub(crate) fn parse(packet: &[u8]) -> Result<Query<'_>, Rejection<'_>> {
         Edns::find(packet, question.end, [answers, authorities, additionals])
     });
     error.edns = edns != Edns::Absent && edns != Edns::Broken;
+    if let Edns::Present(edns) = &edns {
+        error.subnet = edns.subnet;
+    }
     if flags & flag::OPCODE != 0 {
         // Other opcodes may put other things where a query has its question: what could be read is echoed.
         return Err(Rejection::Answer(ErrorReply {
@@ -164,10 +167,13 @@ impl Edns {
             if found != Self::Absent {
                 return Some(Self::Malformed);
             }
-            let mut edns = EdnsQuery::new(class, ttl);
-            // The options of another version may have another format.
-            found = if edns.version != 0 || edns.read_options(rdata, at).is_some() {
+            let plain = EdnsQuery::new(class, ttl);
+            let mut edns = plain;
+            found = if edns.read_options(rdata, at).is_some() {
                 Self::Present(edns)
+            } else if plain.version != 0 {
+                // The options of another version may have another format.
+                Self::Present(plain)
             } else {
                 Self::Malformed
             };

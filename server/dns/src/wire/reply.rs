@@ -16,6 +16,8 @@ pub(crate) struct ErrorReply<'p> {
     pub(crate) question: &'p [u8],
     /// Whether the query had an OPT record.
     pub(crate) edns: bool,
+    /// Its client subnet, if that could be read: it comes back with scope 0 (RFC 7871 §7.2.1, §7.2.2).
+    pub(crate) subnet: Option<ClientSubnetOption>,
 }
 
 impl<'p> ErrorReply<'p> {
@@ -26,6 +28,7 @@ impl<'p> ErrorReply<'p> {
             rcode,
             question: &[],
             edns: false,
+            subnet: None,
         }
     }
 
@@ -46,7 +49,11 @@ impl<'p> ErrorReply<'p> {
         }
         out.extend_from_slice(self.question);
         if self.edns {
-            ReplyEdns::default().write(self.rcode, out);
+            let edns = ReplyEdns {
+                subnet: self.subnet.map(|subnet| (subnet, 0)),
+                ..ReplyEdns::default()
+            };
+            edns.write(self.rcode, out);
         }
     }
 }

@@ -1,7 +1,8 @@
 //! RFC 7871, Client subnet: validity, echo, scope.
 
 use crate::support::Server;
-use crate::support::ask::{A, AAAA, ANY, Ask, ECS, MX, SOA, ecs};
+use crate::support::ask::{A, AAAA, ANY, Ask, ECS, MX, Opt, SOA, ecs, message};
+use crate::support::reply::Reply;
 use std::net::IpAddr;
 
 fn geo(prefix: &str) -> Ask {
@@ -193,4 +194,34 @@ fn s7_1_1_no_option_for_those_who_sent_none() {
         server.both(&Ask::new("geo.gslb.test.", A).edns()).option(ECS),
         None
     );
+}
+
+#[test]
+fn s7_2_2_replies_that_are_only_a_code_echo_it_too() {
+    let server = Server::start();
+    for prefix in ["198.51.100.0/24", "2001:db8:8000::/33", "0.0.0.0/0"] {
+        let ask = Ask::new("geo.gslb.test.", A).ecs(prefix);
+        for (ask, rcode) in [
+            (ask.clone().version(1), 16),
+            (ask.clone().flags(2 << 11), 4),
+            (ask.clone().flags(5 << 11), 4),
+        ] {
+            let reply = server.both(&ask);
+            assert_eq!(reply.rcode(), rcode);
+            assert_eq!(reply.option(ECS), Some(&ecs(prefix)[..]), "{rcode} {prefix}");
+        }
+        // No question, and two.
+        let opt = ask.opt.as_ref().map(Opt::octets).unwrap();
+        for questions in [vec![], vec![ask.question(), ask.question()]] {
+            let octets = message(7, 0, &questions, std::slice::from_ref(&opt));
+            let reply = Reply::new(server.udp_octets(&octets).unwrap());
+            assert_eq!(reply.rcode(), 1);
+            assert_eq!(reply.option(ECS), Some(&ecs(prefix)[..]), "{prefix}");
+        }
+    }
+    // What cannot be read does not come back.
+    let broken = Ask::new("geo.gslb.test.", A).option(ECS, &[0, 1, 24, 0, 198]);
+    for ask in [broken.clone(), broken.clone().version(1), broken.flags(2 << 11)] {
+        assert_eq!(server.both(&ask).option(ECS), None);
+    }
 }
