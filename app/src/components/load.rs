@@ -69,7 +69,17 @@ pub fn Failed(failure: Failure) -> impl IntoView {
             "Not allowed",
             "Your account lacks the permission for this page. An administrator can grant it.",
         ),
-        "unavailable" => (
+        "validation_failed" | "malformed" => (
+            400,
+            "This address does not fit",
+            "Part of it, such as the place in a list or the order, is not one that this page knows.",
+        ),
+        "rate_limited" => (
+            429,
+            "Too many attempts",
+            "Wait for the time that is given, and try again.",
+        ),
+        "unavailable" | "disk_full" => (
             503,
             "The daemon does not answer",
             "DNS answers do not depend on this console. Reload the page in a moment.",
@@ -81,13 +91,23 @@ pub fn Failed(failure: Failure) -> impl IntoView {
         ),
     };
     set_status(status);
+    // The same page without what the address asks of it: a list from its begin.
+    let plain = (status == 400).then(|| use_location().pathname.get_untracked());
     view! {
         <Title text=heading />
         <section class="failed" role="alert">
             <h1>{heading}</h1>
             <p class="failed-why">{failure.0.message}</p>
             <p>{help}</p>
-            <p>
+            <p class="failed-ways">
+                {plain
+                    .map(|path| {
+                        view! {
+                            <a class="button primary" href=path>
+                                "Show it from the beginning"
+                            </a>
+                        }
+                    })}
                 <a class="button" href="/">
                     "Go to the dashboard"
                 </a>
