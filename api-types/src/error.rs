@@ -14,15 +14,21 @@ pub struct ErrorBody {
 /// What went wrong.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+#[serde(rename_all = "camelCase")]
 pub struct ApiError {
     /// For programs: `validation_failed`, `license_required`, `forbidden`, `unauthorized`, `not_found`, `conflict`,
-    /// `stale`, `malformed`, `rate_limited`, `unavailable`, `internal`.
+    /// `stale`, `malformed`, `unsupported_media_type`, `too_large`, `rate_limited`, `unavailable`, `disk_full`,
+    /// `method_not_allowed`, `internal`.
     pub code: String,
     /// For people.
     pub message: String,
     /// The tier that the request needs, with code `license_required`.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub tier: Option<Tier>,
+    /// Seconds after which the request may be sent again, with codes `rate_limited` and `unavailable`; also in the
+    /// `Retry-After` header.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub retry_after: Option<u64>,
     /// Problems by field; empty unless the code is `validation_failed` or `conflict`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub details: Vec<ValidationError>,
@@ -35,6 +41,7 @@ impl ApiError {
             code: code.to_owned(),
             message: message.into(),
             tier: None,
+            retry_after: None,
             details: Vec::new(),
         }
     }

@@ -22,7 +22,9 @@ pub use event::{Event, EventKind, HealthState};
 pub use gslb_engine::model;
 pub use gslb_engine::trace::{Detail, StepAction, StepTrace, Trace, TraceCandidate, TraceClient, TraceGate};
 pub use page::{ListQuery, Page};
-pub use resource::{PoolSummary, PoolView, ServiceRow, ServiceView, Stored, ZoneView};
+pub use resource::{
+    CheckView, PoolSummary, PoolView, ServiceDetail, ServiceRow, ServiceView, Stored, ZoneView,
+};
 pub use status::{
     Dashboard, DownMember, MemberStatus, PoolStatus, ProbePoint, RatePoint, SettingView, SignalView,
     SignalZone, SignalsView,

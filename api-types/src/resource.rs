@@ -1,7 +1,9 @@
 //! Stored objects as the API shows them.
 
-use gslb_engine::model::{HealthCheckDraft, Member, Pool, PoolId, Service, TenantId, Warning, Zone};
-use serde::{Deserialize, Serialize};
+use gslb_engine::model::{
+    HealthCheck, HealthCheckDraft, Member, Pool, PoolId, Service, TenantId, Warning, Zone,
+};
+use serde::{Deserialize, Serialize, Serializer};
 
 /// An object with its revision (the `ETag`) and what is doubtful about the last write.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -35,6 +37,20 @@ pub type ZoneView = Zone;
 /// A service.
 pub type ServiceView = Service;
 
+/// A service with what its document does not say.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+#[serde(rename_all = "camelCase")]
+pub struct ServiceDetail {
+    /// The service.
+    #[serde(flatten)]
+    pub service: Service,
+    /// Name of its pool.
+    pub pool_name: String,
+    /// Whether it answers by round-robin because the licence does not allow its chain.
+    pub license_fallback: bool,
+}
+
 /// A service in a list, with what a table needs beside it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
@@ -67,7 +83,39 @@ pub struct PoolView {
     /// Members in order.
     pub members: Vec<Member>,
     /// Health check; null when there is none.
-    pub health_check: Option<HealthCheckDraft>,
+    #[cfg_attr(feature = "schema", schema(value_type = Option<HealthCheckDraft>))]
+    pub health_check: Option<CheckView>,
+}
+
+/// A health check as it can be sent back: the fields that it has, and no others.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(transparent)]
+pub struct CheckView(pub HealthCheckDraft);
+
+impl From<&HealthCheck> for CheckView {
+    fn from(check: &HealthCheck) -> Self {
+        let mut draft = HealthCheckDraft::from(check);
+        if draft.tls == Some(true) {
+            draft.kind = Some("https".to_owned());
+        }
+        Self(draft)
+    }
+}
+
+impl std::ops::Deref for CheckView {
+    type Target = HealthCheckDraft;
+
+    fn deref(&self) -> &HealthCheckDraft {
+        &self.0
+    }
+}
+
+impl Serialize for CheckView {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let value = serde_json::to_value(&self.0).map_err(serde::ser::Error::custom)?;
+        let fields = value.as_object().into_iter().flatten();
+        serializer.collect_map(fields.filter(|(_, value)| !value.is_null()))
+    }
 }
 
 impl From<&Pool> for PoolView {
@@ -78,7 +126,7 @@ impl From<&Pool> for PoolView {
             name: pool.name.clone(),
             min_healthy: pool.min_healthy,
             members: pool.members.clone(),
-            health_check: pool.health_check.as_ref().map(HealthCheckDraft::from),
+            health_check: pool.health_check.as_ref().map(CheckView::from),
         }
     }
 }

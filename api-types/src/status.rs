@@ -14,7 +14,10 @@ pub struct MemberStatus {
     pub member_id: MemberId,
     /// Whether it can be a candidate as far as health goes.
     pub healthy: bool,
-    /// Health score, 0 to 1.
+    /// Whether new answers can carry it: it is enabled, no operator has taken it out, and it is healthy.
+    pub traffic: bool,
+    /// Score as a candidate, 0 to 1: 0 for a member that is disabled or that an operator has taken out, 1 for one
+    /// forced up.
     pub score: f32,
     /// Mean round-trip time of the last 5 successful probes from this node, milliseconds; null when unknown.
     pub rtt_ms: Option<f64>,

@@ -26,7 +26,8 @@ pub struct RunArgs {
     #[arg(long, short = 'c', value_name = "FILE")]
     pub config: Option<PathBuf>,
 
-    /// Prints every setting with its value and where it came from, and exits: 0 if all is right, 64 if not.
+    /// Prints every setting with its value and where it came from, looks into the files that they name, and exits: 0
+    /// if all is right, 64 if not.
     #[arg(long)]
     pub check_config: bool,
 
@@ -89,8 +90,8 @@ pub enum LicenseCommand {
         /// `pro` (or `paid`), `enterprise`, `free`.
         #[arg(long, value_parser = parse_tier)]
         tier: Tier,
-        /// Days from now until it expires.
-        #[arg(long)]
+        /// Days from now until it expires, at least 1.
+        #[arg(long, value_parser = clap::value_parser!(u32).range(1..))]
         days: u32,
         /// Who it is for.
         #[arg(long, default_value = "")]
@@ -136,6 +137,19 @@ mod tests {
     #[test]
     fn the_definition_is_sound() {
         Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn a_licence_lasts_a_day_at_least() {
+        let issue = |days: &str| {
+            let args = [
+                "gslbd", "license", "issue", "--key", "k", "--tier", "pro", "--days", days,
+            ];
+            Cli::try_parse_from(args)
+        };
+        assert!(issue("0").is_err());
+        assert!(issue("-1").is_err());
+        assert!(issue("1").is_ok());
     }
 
     #[test]

@@ -64,7 +64,18 @@ fn check_config(args: &cli::RunArgs) -> ExitCode {
     match loaded {
         Ok(settings) => {
             let _ = write!(std::io::stdout(), "{}", settings.report());
-            ExitCode::SUCCESS
+            let mut problems: Vec<_> = settings.file_problems().iter().map(ToString::to_string).collect();
+            if problems.is_empty() {
+                problems.extend(daemon::tls_problem(&settings));
+            }
+            for problem in &problems {
+                let _ = writeln!(std::io::stderr(), "gslbd: {problem}");
+            }
+            if problems.is_empty() {
+                ExitCode::SUCCESS
+            } else {
+                ExitCode::from(EXIT_CONFIG)
+            }
         }
         Err(error) => {
             let _ = writeln!(std::io::stderr(), "gslbd: {error}");

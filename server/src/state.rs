@@ -1,6 +1,7 @@
 //! What handlers and pages work on.
 
 use crate::rate::RateLog;
+use crate::web::origin::Scheme;
 use axum::extract::FromRef;
 use gslb_api_types::SessionView;
 use gslb_core::Ops;
@@ -46,6 +47,8 @@ pub struct Shared {
     pub started: Instant,
     /// Whether the console speaks TLS.
     pub secure: bool,
+    /// What the `Origin` of the console's own pages begins with.
+    pub scheme: Scheme,
     /// Cancelled when the daemon stops: ends the streams that would keep connections open.
     pub stop: CancellationToken,
 }

@@ -111,6 +111,13 @@ impl EventBus {
             .collect()
     }
 
+    /// Id of the last event, of whatever tenant; 0 before the first.
+    #[must_use]
+    pub fn newest(&self) -> u64 {
+        let state = self.0.state.lock().unwrap_or_else(PoisonError::into_inner);
+        state.next_id.saturating_sub(1)
+    }
+
     /// The latest events of a tenant, newest first.
     #[must_use]
     pub fn latest(&self, tenant: TenantId, limit: usize) -> Vec<Event> {
@@ -142,7 +149,7 @@ async fn keeper(store: Store, mut kept: mpsc::UnboundedReceiver<Event>, stop: Ca
         if !batch.is_empty()
             && let Err(error) = store.keep_events(&batch).await
         {
-            tracing::error!(%error, events = batch.len(), "cannot keep health events");
+            tracing::error!(error = %crate::error::Chain(&error), events = batch.len(), "cannot keep health events");
         }
         batch.clear();
         if count == 0 {

@@ -6,6 +6,7 @@
 pub mod auth;
 pub mod clock;
 pub mod config;
+pub mod draft;
 pub mod error;
 pub mod events;
 pub mod geo;
@@ -19,6 +20,6 @@ pub mod start;
 pub mod store;
 pub mod watch;
 
-pub use error::{OpError, Written};
+pub use error::{Chain, OpError, Written};
 pub use ops::Ops;
 pub use start::Core;

@@ -196,7 +196,7 @@ async fn cleanup(store: Store, clock: Clock, stop: CancellationToken) {
             () = stop.cancelled() => return,
         }
         if let Err(error) = store.cleanup_sessions(clock.now().unix_timestamp()).await {
-            tracing::warn!(%error, "cannot remove sessions that are over");
+            tracing::warn!(error = %crate::error::Chain(&error), "cannot remove sessions that are over");
         }
     }
 }

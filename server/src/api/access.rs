@@ -1,11 +1,11 @@
 //! `/session`, `/users`, `/tokens`, `/audit`, `/license`, `/settings`.
 
 use super::auth::{Caller, HOLDER_KEY, Holder, source};
-use super::error::ApiResult;
+use super::error::{ApiResult, api_error};
 use super::extract::{Body, Id, Params};
 use crate::state::{AppState, unix_seconds};
 use axum::extract::{Request, State};
-use axum::http::{HeaderMap, StatusCode, header};
+use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use axum::{Extension, Json};
 use gslb_api_types::model::{ActorKind, TokenId, UserId};
@@ -13,6 +13,7 @@ use gslb_api_types::{
     ApiError, AuditEntry, ErrorBody, LicenseDraft, LicenseView, ListQuery, LoginRequest, Page,
     PasswordChange, SessionView, SettingView, TokenCreated, TokenDraft, TokenView, UserDraft, UserView,
 };
+use gslb_core::OpError;
 use gslb_core::auth::LoginError;
 use gslb_core::store::AuditFilter;
 use std::net::{IpAddr, Ipv4Addr};
@@ -50,9 +51,45 @@ pub fn audit_filter(query: ListQuery) -> AuditFilter {
 fn login_error(error: LoginError) -> ApiError {
     match error {
         LoginError::Refused => ApiError::new("unauthorized", error.to_string()),
-        LoginError::TooMany { .. } => ApiError::new("rate_limited", error.to_string()),
-        LoginError::Fault(fault) => super::error::api_error(&fault),
+        LoginError::TooMany { wait } => ApiError {
+            retry_after: Some(wait.as_secs().max(1)),
+            ..ApiError::new("rate_limited", error.to_string())
+        },
+        LoginError::Fault(fault) => api_error(&fault),
     }
+}
+
+/// A session that has begun.
+#[derive(Debug)]
+pub struct Started {
+    /// Who logged in.
+    pub view: SessionView,
+    /// Cookie that marks the browser as one of this account, see [`Auth::device_mark`](gslb_core::auth::Auth::device_mark).
+    pub mark: Option<HeaderValue>,
+}
+
+/// Name of the cookie that marks a browser.
+const MARK: &str = "gslb_device";
+/// Life of that cookie, seconds.
+const MARK_LIFE: u32 = 180 * 86_400;
+
+fn mark_of(headers: &HeaderMap) -> Option<&str> {
+    headers
+        .get_all(header::COOKIE)
+        .iter()
+        .filter_map(|value| value.to_str().ok())
+        .flat_map(|line| line.split(';'))
+        .filter_map(|pair| pair.trim().split_once('='))
+        .find(|(name, _)| *name == MARK)
+        .map(|(_, value)| value)
+}
+
+fn mark_cookie(mark: &str, secure: bool) -> Option<HeaderValue> {
+    let secure = if secure { "; Secure" } else { "" };
+    HeaderValue::from_str(&format!(
+        "{MARK}={mark}; HttpOnly; SameSite=Lax; Path=/; Max-Age={MARK_LIFE}{secure}"
+    ))
+    .ok()
 }
 
 /// Starts a session for an account whose password is right; used by API and console.
@@ -64,35 +101,46 @@ pub async fn start_session(
     session: &Session,
     request: &LoginRequest,
     from: Option<IpAddr>,
-) -> Result<SessionView, ApiError> {
+    headers: &HeaderMap,
+) -> Result<Started, ApiError> {
     // Without a network there is no address: all such callers share one in the limit of attempts.
     let address = from.unwrap_or(IpAddr::V4(Ipv4Addr::UNSPECIFIED));
     let actor = state
         .auth
-        .login(&request.username, &request.password, address)
+        .login_with_mark(&request.username, &request.password, address, mark_of(headers))
         .await
         .map_err(login_error)?;
     let ActorKind::User(user) = actor.kind else {
         return Err(ApiError::new("unauthorized", "only accounts log in"));
     };
-    let stamp = state
-        .auth
-        .password_stamp(user)
-        .await
-        .map_err(|e| super::error::api_error(&e))?;
+    let inside = |error: OpError| api_error(&error);
+    let stamp = state.auth.password_stamp(user).await.map_err(inside)?;
+    let mark = state.auth.device_mark(user).await.map_err(inside)?;
     let holder = Holder {
         user,
         stamp: stamp.unwrap_or_default(),
         since: unix_seconds(),
     };
-    let failed = |error: tower_sessions::session::Error| {
-        tracing::error!(%error, "the session could not be stored");
-        ApiError::new("internal", "something went wrong inside; the log has the details")
-    };
-    // A new id at log-in, so that a session planted before is worth nothing (session fixation).
+    // A new id at log-in, so that a session planted before is worth nothing (session fixation). Saved here, and not
+    // behind the answer, so that a failure is told.
+    let failed = |error| session_error("stored", &error);
     session.cycle_id().await.map_err(failed)?;
     session.insert(HOLDER_KEY, holder).await.map_err(failed)?;
-    Ok(state.session_view(&actor))
+    session.save().await.map_err(failed)?;
+    Ok(Started {
+        view: state.session_view(&actor),
+        mark: mark.and_then(|mark| mark_cookie(&mark, state.secure)),
+    })
+}
+
+/// A session that could not be read or written.
+#[must_use]
+pub fn session_error(what: &str, error: &tower_sessions::session::Error) -> ApiError {
+    tracing::error!(%error, "a session could not be {what}");
+    if crate::web::sessions::is_disk_full(error) {
+        return ApiError::new("disk_full", crate::web::sessions::DISK_FULL);
+    }
+    ApiError::new("internal", "something went wrong inside; the log has the details")
 }
 
 /// Who is calling, and the tier in force.
@@ -109,32 +157,41 @@ async fn login(
     State(state): State<AppState>,
     Extension(session): Extension<Session>,
     request: Request,
-) -> ApiResult<Json<SessionView>> {
+) -> ApiResult<Response> {
     let from = source(request.extensions());
+    let headers = request.headers().clone();
     let Body(login) =
         <Body<LoginRequest> as axum::extract::FromRequest<_>>::from_request(request, &state).await?;
-    Ok(Json(start_session(&state, &session, &login, from).await?))
+    if !login.problems.is_empty() {
+        return Err(OpError::Invalid(login.problems).into());
+    }
+    let started = start_session(&state, &session, &login.draft, from, &headers).await?;
+    let mut response = Json(started.view).into_response();
+    if let Some(mark) = started.mark {
+        response.headers_mut().append(header::SET_COOKIE, mark);
+    }
+    Ok(response)
 }
 
 /// Logs out.
 #[utoipa::path(delete, path = "/session", tag = "session", operation_id = "logout", responses((status = 204)))]
 async fn logout(Extension(session): Extension<Session>) -> ApiResult<StatusCode> {
-    session.flush().await.map_err(|error| {
-        tracing::error!(%error, "the session could not be ended");
-        ApiError::new("internal", "something went wrong inside; the log has the details")
-    })?;
+    session
+        .flush()
+        .await
+        .map_err(|error| session_error("ended", &error))?;
     Ok(StatusCode::NO_CONTENT)
 }
 
-/// Changes the caller's own password.
+/// Changes the caller's own password; 403 for tokens, which have none.
 #[utoipa::path(put, path = "/session/password", tag = "session", operation_id = "changePassword",
-    request_body = PasswordChange, responses((status = 204), (status = 401, body = ErrorBody), (status = 422, body = ErrorBody)))]
+    request_body = PasswordChange, responses((status = 204), (status = 401, body = ErrorBody), (status = 403, body = ErrorBody), (status = 422, body = ErrorBody)))]
 async fn change_password(
     State(state): State<AppState>,
     Caller(actor): Caller,
     Body(change): Body<PasswordChange>,
 ) -> ApiResult<StatusCode> {
-    state.ops.change_password(&actor, &change).await?;
+    state.ops.change_password(&actor, change).await?;
     Ok(StatusCode::NO_CONTENT)
 }
 
@@ -159,7 +216,7 @@ async fn create_user(
 ) -> ApiResult<(StatusCode, Json<UserView>)> {
     Ok((
         StatusCode::CREATED,
-        Json(state.ops.create_user(&actor, &draft).await?.value),
+        Json(state.ops.create_user(&actor, draft).await?.value),
     ))
 }
 
@@ -196,7 +253,7 @@ async fn create_token(
 ) -> ApiResult<(StatusCode, Json<TokenCreated>)> {
     Ok((
         StatusCode::CREATED,
-        Json(state.ops.create_token(&actor, &draft).await?.value),
+        Json(state.ops.create_token(&actor, draft).await?.value),
     ))
 }
 
@@ -253,7 +310,7 @@ async fn install_license(
     Caller(actor): Caller,
     Body(draft): Body<LicenseDraft>,
 ) -> ApiResult<Json<LicenseView>> {
-    Ok(Json(state.ops.put_license(&actor, &draft).await?.value))
+    Ok(Json(state.ops.put_license(&actor, draft).await?.value))
 }
 
 /// Every setting with its value and where it came from.

@@ -78,10 +78,10 @@ pub async fn identify(
     }
     let nobody = || unauthorized("log in, or send an API token");
     let session = session.ok_or_else(nobody)?;
-    let holder: Option<Holder> = session.get(HOLDER_KEY).await.map_err(|error| {
-        tracing::error!(%error, "the session could not be read");
-        ApiError::new("internal", "something went wrong inside; the log has the details")
-    })?;
+    let holder: Option<Holder> = session
+        .get(HOLDER_KEY)
+        .await
+        .map_err(|error| super::access::session_error("read", &error))?;
     let holder = holder.ok_or_else(nobody)?;
     let stamp = auth
         .password_stamp(holder.user)

@@ -11,8 +11,8 @@ use axum::extract::State;
 use axum::http::HeaderMap;
 use axum::response::sse::{Event as SseEvent, KeepAlive, Sse};
 use futures_util::{Stream, StreamExt, stream};
-use gslb_api_types::Event;
 use gslb_api_types::model::{Permission, TenantId};
+use gslb_api_types::{ApiError, ErrorBody, Event};
 use gslb_core::OpError;
 use std::convert::Infallible;
 use std::time::Duration;
@@ -53,11 +53,26 @@ async fn credential_over(state: &AppState, headers: &HeaderMap, session: Option<
     }
 }
 
+/// The id in `Last-Event-ID`. An empty one is what a browser sends that has seen none.
+fn last_event_id(headers: &HeaderMap) -> ApiResult<Option<u64>> {
+    let Some(value) = headers.get("last-event-id") else {
+        return Ok(None);
+    };
+    let text = value.to_str().unwrap_or("?").trim();
+    if text.is_empty() {
+        return Ok(None);
+    }
+    text.parse().map(Some).map_err(|_| {
+        let message = format!("`{text}` is no Last-Event-ID of this stream; leave it out to begin anew");
+        ApiError::new("malformed", message).into()
+    })
+}
+
 /// Health transitions and configuration changes of the tenant, and the query rate each second, as they happen.
-/// `Last-Event-ID` brings what was missed, as far back as the node remembers.
+/// `Last-Event-ID` brings what was missed, as far back as the node remembers; one that is no number is refused.
 #[utoipa::path(get, path = "/events", tag = "events", operation_id = "streamEvents",
     params(("Last-Event-ID" = Option<u64>, Header, description = "The last id seen")),
-    responses((status = 200, body = Event, content_type = "text/event-stream")))]
+    responses((status = 200, body = Event, content_type = "text/event-stream"), (status = 400, body = ErrorBody)))]
 async fn events(
     State(state): State<AppState>,
     Caller(actor): Caller,
@@ -68,12 +83,11 @@ async fn events(
         return Err(ApiFailure::from(OpError::Forbidden(Permission::EventsRead)));
     }
     let tenant: TenantId = actor.tenant_id;
-    let last = headers
-        .get("last-event-id")
-        .and_then(|v| v.to_str().ok())
-        .and_then(|v| v.trim().parse::<u64>().ok());
+    let last = last_event_id(&headers)?;
     // Subscribed before the past is read: an event in between is in both, and the ids tell.
     let live = state.events.subscribe();
+    // An id that was not given out yet comes from another database: nothing is held back until it is reached.
+    let last = last.map(|id| id.min(state.events.newest()));
     let missed = last.map(|id| state.events.since(id, tenant)).unwrap_or_default();
     let seen = missed.last().map(|e| e.id).or(last).unwrap_or_default();
     let live = BroadcastStream::new(live)
@@ -99,4 +113,25 @@ async fn events(
     };
     let stream = stream.take_until(Box::pin(over));
     Ok(Sse::new(stream).keep_alive(KeepAlive::new().interval(Duration::from_secs(15))))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use axum::http::HeaderValue;
+
+    #[test]
+    fn the_last_id_is_a_number_or_nothing() {
+        let id = |text: &'static str| {
+            let mut headers = HeaderMap::new();
+            headers.insert("last-event-id", HeaderValue::from_static(text));
+            last_event_id(&headers).map_err(|failure| failure.status().as_u16())
+        };
+        assert_eq!(id("42"), Ok(Some(42)));
+        assert_eq!(id(""), Ok(None));
+        for text in ["abc", "-1", "1.5", "99999999999999999999"] {
+            assert_eq!(id(text), Err(400), "{text}");
+        }
+        assert_eq!(last_event_id(&HeaderMap::new()).unwrap(), None);
+    }
 }

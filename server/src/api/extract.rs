@@ -1,4 +1,4 @@
-//! Request parts that fail with the one error body: JSON with the path of what does not fit, ids, `If-Match`.
+//! Request parts that fail with the one error body: JSON, ids, parameters, `If-Match`.
 
 use super::error::{ApiFailure, ApiResult};
 use axum::body::Bytes;
@@ -7,80 +7,84 @@ use axum::http::request::Parts;
 use axum::http::{HeaderMap, header};
 use gslb_api_types::ApiError;
 use gslb_api_types::model::{ErrorCode, ValidationError};
+use gslb_core::OpError;
+use gslb_core::draft::{self, Draft, Proposal};
 use serde::de::DeserializeOwned;
 use std::str::FromStr;
+
+pub use super::precondition::if_match;
 
 /// Largest request body, bytes.
 pub const MAX_BODY: usize = 4 << 20;
 
-/// A JSON body.
+/// A JSON body that a use case reads: what could be read of it, and what does not fit.
 #[derive(Debug)]
-pub struct Body<T>(pub T);
+pub struct Body<T>(pub Proposal<T>);
 
-impl<S: Send + Sync, T: DeserializeOwned> FromRequest<S> for Body<T> {
+impl<S: Send + Sync, T: Draft> FromRequest<S> for Body<T> {
     type Rejection = ApiFailure;
 
-    async fn from_request(request: Request, state: &S) -> Result<Self, Self::Rejection> {
-        let bytes = Bytes::from_request(request, state).await.map_err(|rejection| {
-            let code = if rejection.status() == 413 {
-                "too_large"
-            } else {
-                "malformed"
-            };
-            ApiFailure::from(ApiError::new(code, rejection.body_text()))
-        })?;
-        parse(&bytes).map(Self)
+    async fn from_request(request: Request, state: &S) -> ApiResult<Self> {
+        let body = json(request, state, &[JSON]).await?;
+        draft::read(body)
+            .map(Self)
+            .map_err(|problems| OpError::Invalid(problems).into())
     }
 }
 
-/// Parses a JSON text.
-///
-/// # Errors
-/// `malformed` with line and column when it is no JSON; `validation_failed` with the path of the field when it is
-/// JSON of another shape.
-pub fn parse<T: DeserializeOwned>(bytes: &[u8]) -> ApiResult<T> {
-    let mut reader = serde_json::Deserializer::from_slice(bytes);
-    let value = serde_path_to_error::deserialize(&mut reader).map_err(|error| {
-        let path = error.path().to_string();
-        let inner = error.into_inner();
-        match inner.classify() {
-            serde_json::error::Category::Data => {
-                // serde_json appends the position, which means nothing next to the field's path.
-                let text = inner.to_string();
-                let message = text.split(" at line ").next().unwrap_or(&text).to_owned();
-                let field = if path == "." {
-                    unknown_field(&message).unwrap_or_default()
-                } else {
-                    path
-                };
-                let detail = ValidationError::new(field, ErrorCode::Invalid, message);
-                ApiFailure::from(ApiError {
-                    details: vec![detail.clone()],
-                    ..ApiError::new("validation_failed", detail.to_string())
-                })
-            }
-            _ => ApiFailure::from(ApiError::new(
-                "malformed",
-                format!("the body is no JSON: {inner}"),
-            )),
-        }
-    })?;
-    reader.end().map_err(|error| {
-        ApiFailure::from(ApiError::new(
-            "malformed",
-            format!("text after the JSON value: {error}"),
-        ))
-    })?;
-    Ok(value)
+/// A merge patch (RFC 7396), as `application/merge-patch+json` or plain JSON.
+#[derive(Debug)]
+pub struct Patch(pub serde_json::Value);
+
+impl<S: Send + Sync> FromRequest<S> for Patch {
+    type Rejection = ApiFailure;
+
+    async fn from_request(request: Request, state: &S) -> ApiResult<Self> {
+        json(request, state, &[JSON, MERGE_PATCH]).await.map(Self)
+    }
 }
 
-/// The name in serde's ``unknown field `x`, expected …``.
-fn unknown_field(message: &str) -> Option<String> {
-    message
-        .strip_prefix("unknown field `")?
-        .split('`')
-        .next()
-        .map(str::to_owned)
+const JSON: &str = "application/json";
+const MERGE_PATCH: &str = "application/merge-patch+json";
+
+/// Refuses a body that says to be something else (RFC 9110 §15.5.16). One that says nothing is taken for JSON.
+fn check_type(headers: &HeaderMap, accepted: &[&str]) -> ApiResult<()> {
+    let Some(value) = headers.get(header::CONTENT_TYPE) else {
+        return Ok(());
+    };
+    let text = value.to_str().unwrap_or_default();
+    let essence = text.split(';').next().unwrap_or_default().trim();
+    if accepted.iter().any(|known| known.eq_ignore_ascii_case(essence)) {
+        return Ok(());
+    }
+    Err(ApiError::new(
+        "unsupported_media_type",
+        format!(
+            "the body is sent as `{essence}`; send it as {}",
+            accepted.join(" or ")
+        ),
+    )
+    .into())
+}
+
+async fn json<S: Send + Sync>(
+    request: Request,
+    state: &S,
+    accepted: &[&str],
+) -> ApiResult<serde_json::Value> {
+    check_type(request.headers(), accepted)?;
+    let bytes = Bytes::from_request(request, state).await.map_err(|rejection| {
+        ApiFailure::from(if rejection.status() == 413 {
+            let limit = MAX_BODY >> 20;
+            ApiError::new(
+                "too_large",
+                format!("the body is larger than {limit} MiB, which is the limit"),
+            )
+        } else {
+            ApiError::new("malformed", "the body could not be read to its end")
+        })
+    })?;
+    draft::parse(&bytes).map_err(|error| ApiError::new("malformed", error.to_string()).into())
 }
 
 /// An id in the path. A text that is no id names nothing: 404.
@@ -99,6 +103,24 @@ impl<S: Send + Sync, T: FromStr + Send> FromRequestParts<S> for Id<T> {
     }
 }
 
+/// What is wrong with a parameter, out of axum's `Failed to …: limit: invalid digit found in string`.
+fn wrong_parameter(text: &str) -> ApiError {
+    let text = text.split_once(": ").map_or(text, |(_, rest)| rest);
+    let Some((field, why)) = text.split_once(": ") else {
+        return ApiError::new("malformed", format!("the parameters cannot be read: {text}"));
+    };
+    let message = match why {
+        why if why.contains("digit") || why.contains("empty string") => "must be a whole number from 0 up",
+        why if why.contains("too large") => "is too large",
+        why if why.contains("`true` or `false`") => "must be true or false",
+        why => why,
+    };
+    ApiError {
+        details: vec![ValidationError::new(field, ErrorCode::Invalid, message)],
+        ..ApiError::new("malformed", format!("{field}: {message}"))
+    }
+}
+
 /// Query parameters.
 #[derive(Debug)]
 pub struct Params<T>(pub T);
@@ -110,56 +132,69 @@ impl<S: Send + Sync, T: DeserializeOwned + Send> FromRequestParts<S> for Params<
         Query::<T>::from_request_parts(parts, state)
             .await
             .map(|Query(value)| Self(value))
-            .map_err(|rejection| ApiFailure::from(ApiError::new("malformed", rejection.body_text())))
+            .map_err(|rejection| wrong_parameter(&rejection.body_text()).into())
     }
-}
-
-/// The revision in `If-Match`; `None` when absent or `*`.
-///
-/// # Errors
-/// `stale` when it is no entity tag that this server gave: it can match nothing.
-pub fn if_match(headers: &HeaderMap) -> ApiResult<Option<u64>> {
-    let Some(value) = headers.get(header::IF_MATCH) else {
-        return Ok(None);
-    };
-    let text = value.to_str().unwrap_or_default().trim();
-    if text == "*" {
-        return Ok(None);
-    }
-    let tag = text.strip_prefix("W/").unwrap_or(text).trim_matches('"');
-    tag.parse().map(Some).map_err(|_| {
-        ApiFailure::from(ApiError::new(
-            "stale",
-            format!("`{text}` is no revision of this object; read it again"),
-        ))
-    })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use gslb_api_types::model::{MemberDraft, ServiceDraft};
+    use axum::body::Body as Bytes;
+    use gslb_api_types::model::ServiceDraft;
 
-    #[test]
-    fn a_wrong_type_names_its_field() {
-        let failure = parse::<MemberDraft>(br#"{"ipAddress":"192.0.2.1","port":"eighty"}"#)
-            .map(|_| ())
-            .unwrap_err();
-        assert_eq!(failure.error.code, "validation_failed");
-        assert_eq!(failure.error.details[0].field, "port");
+    async fn read(kind: Option<&str>, body: &'static str) -> ApiResult<Proposal<ServiceDraft>> {
+        let mut request = Request::builder();
+        if let Some(kind) = kind {
+            request = request.header(header::CONTENT_TYPE, kind);
+        }
+        let request = request.body(Bytes::from(body)).unwrap();
+        Body::from_request(request, &())
+            .await
+            .map(|Body(proposal)| proposal)
     }
 
-    #[test]
-    fn an_unknown_field_is_named() {
-        let failure = parse::<ServiceDraft>(br#"{"naem":"x"}"#).map(|_| ()).unwrap_err();
-        assert_eq!(failure.error.details[0].field, "naem");
+    #[tokio::test]
+    async fn what_is_no_json_is_malformed() {
+        for body in ["{\"name\":", "{} x", "", "{\"name\": \"a\", \"name\": \"b\"}"] {
+            let failure = read(None, body).await.map(|_| ()).unwrap_err();
+            assert_eq!(failure.error.code, "malformed", "{body}");
+        }
     }
 
-    #[test]
-    fn what_is_no_json_is_malformed() {
-        let failure = parse::<ServiceDraft>(b"{\"name\":").map(|_| ()).unwrap_err();
-        assert_eq!(failure.error.code, "malformed");
-        let failure = parse::<ServiceDraft>(b"{} x").map(|_| ()).unwrap_err();
-        assert_eq!(failure.error.code, "malformed");
+    #[tokio::test]
+    async fn a_wrong_parameter_is_named_in_plain_words() {
+        for (query, message) in [
+            ("limit=x", "limit: must be a whole number from 0 up"),
+            ("limit=-1", "limit: must be a whole number from 0 up"),
+            ("limit=", "limit: must be a whole number from 0 up"),
+            ("limit=99999999999", "limit: is too large"),
+        ] {
+            let request = Request::builder().uri(format!("/x?{query}")).body(()).unwrap();
+            let (mut parts, ()) = request.into_parts();
+            let result = Params::<gslb_api_types::ListQuery>::from_request_parts(&mut parts, &()).await;
+            let failure = result.map(|_| ()).unwrap_err();
+            assert_eq!(
+                (failure.status().as_u16(), failure.error.message.as_str()),
+                (400, message)
+            );
+            assert_eq!(failure.error.details[0].field, "limit");
+        }
+    }
+
+    #[tokio::test]
+    async fn a_body_of_another_type_is_not_read() {
+        for kind in [
+            "text/plain",
+            "application/merge-patch+json",
+            "application/x-www-form-urlencoded",
+            "",
+        ] {
+            let failure = read(Some(kind), "{}").await.map(|_| ()).unwrap_err();
+            assert_eq!(failure.status(), 415, "{kind}");
+        }
+        for kind in ["application/json", "Application/JSON; charset=utf-8"] {
+            assert!(read(Some(kind), "{}").await.is_ok(), "{kind}");
+        }
+        assert!(read(None, "{}").await.is_ok());
     }
 }

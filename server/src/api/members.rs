@@ -3,13 +3,13 @@
 use super::answer::{created, read, tagged, updated};
 use super::auth::Caller;
 use super::error::ApiResult;
-use super::extract::{Body, Id, if_match};
+use super::extract::{Body, Id, Params, Patch, if_match};
 use crate::state::AppState;
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::Response;
 use gslb_api_types::model::{Member, MemberDraft, MemberId, PoolId};
-use gslb_api_types::{ErrorBody, Stored};
+use gslb_api_types::{ErrorBody, ListQuery, Page, Stored};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
@@ -20,17 +20,19 @@ pub fn router() -> OpenApiRouter<AppState> {
         .routes(routes!(get, replace, patch, delete))
 }
 
-/// Members of a pool in their order.
+/// Members of a pool in their order, in pages, with the pool's revision as `ETag`. `search` looks at address and
+/// region; the order is the pool's, and `sort` is refused.
 #[utoipa::path(get, path = "/pools/{id}/members", tag = "members", operation_id = "listMembers",
-    params(("id" = String, Path)),
-    responses((status = 200, body = Vec<Member>), (status = 404, body = ErrorBody)))]
+    params(("id" = String, Path), ListQuery),
+    responses((status = 200, body = Page<Member>), (status = 404, body = ErrorBody), (status = 422, body = ErrorBody)))]
 async fn list(
     State(state): State<AppState>,
     Caller(actor): Caller,
     Id(id): Id<PoolId>,
+    Params(query): Params<ListQuery>,
 ) -> ApiResult<Response> {
-    let members = state.ops.list_members(&actor, id).await?;
-    Ok(tagged(members.revision, members.value))
+    let page = state.ops.member_page(&actor, id, &query).await?;
+    Ok(tagged(page.revision, page.value))
 }
 
 /// Adds a member at the end of the pool.
@@ -46,12 +48,13 @@ async fn add(
 ) -> ApiResult<Response> {
     let written = state
         .ops
-        .create_member(&actor, id, if_match(&headers)?, &draft)
+        .create_member(&actor, id, if_match(&headers), draft)
         .await?;
     Ok(created(&format!("/api/v1/members/{}", written.value.id), written))
 }
 
-/// Replaces the whole set of members at once. Members sent with the `id` they have keep their health and RTT.
+/// Replaces the whole set of members at once. Members sent with the `id` they have keep their health and RTT. A page
+/// as GET gives it is taken too, when all members are in it.
 #[utoipa::path(put, path = "/pools/{id}/members", tag = "members", operation_id = "replaceMembers",
     params(("id" = String, Path)), request_body = Vec<MemberDraft>,
     responses((status = 200, body = Vec<Member>), (status = 404, body = ErrorBody),
@@ -65,9 +68,9 @@ async fn replace_all(
 ) -> ApiResult<Response> {
     let written = state
         .ops
-        .put_members(&actor, id, if_match(&headers)?, &drafts)
+        .put_members(&actor, id, if_match(&headers), drafts)
         .await?;
-    // The members alone, as GET gives them; the pool's revision is in the `ETag`.
+    // The members alone; the pool's revision is in the `ETag`.
     Ok(tagged(written.revision, written.value))
 }
 
@@ -98,7 +101,7 @@ async fn replace(
     Ok(updated(
         state
             .ops
-            .replace_member(&actor, id, if_match(&headers)?, &draft)
+            .replace_member(&actor, id, if_match(&headers), draft)
             .await?,
     ))
 }
@@ -113,12 +116,12 @@ async fn patch(
     Caller(actor): Caller,
     Id(id): Id<MemberId>,
     headers: HeaderMap,
-    Body(patch): Body<serde_json::Value>,
+    Patch(patch): Patch,
 ) -> ApiResult<Response> {
     Ok(updated(
         state
             .ops
-            .patch_member(&actor, id, if_match(&headers)?, &patch)
+            .patch_member(&actor, id, if_match(&headers), &patch)
             .await?,
     ))
 }
@@ -133,6 +136,6 @@ async fn delete(
     Id(id): Id<MemberId>,
     headers: HeaderMap,
 ) -> ApiResult<StatusCode> {
-    state.ops.delete_member(&actor, id, if_match(&headers)?).await?;
+    state.ops.delete_member(&actor, id, if_match(&headers)).await?;
     Ok(StatusCode::NO_CONTENT)
 }

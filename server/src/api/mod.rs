@@ -12,6 +12,7 @@ mod idempotency;
 mod members;
 mod metrics;
 mod pools;
+mod precondition;
 mod services;
 mod steering;
 mod zones;
@@ -21,9 +22,9 @@ pub use metrics::router as metrics_router;
 use crate::state::AppState;
 use axum::Router;
 use axum::extract::DefaultBodyLimit;
-use axum::http::header;
+use axum::http::{Method, StatusCode, header};
 use axum::middleware::from_fn_with_state;
-use axum::response::{Html, IntoResponse};
+use axum::response::{Html, IntoResponse, Response};
 use axum::routing::get;
 use gslb_api_types::ApiError;
 use std::sync::Arc;
@@ -35,9 +36,16 @@ use utoipa_axum::router::OpenApiRouter;
 #[openapi(info(
     title = "Nexus GSLB API",
     description = "Everything the console can do. Send an API token as `Authorization: Bearer gslb_…`, or use the \
-                   session of the console. Errors have one form: `{\"error\": {\"code\", \"message\", \"details\"}}`. Reads carry \
-                   an `ETag`; send it back as `If-Match` to be told when somebody else was faster. A POST \
-                   with an `Idempotency-Key` may be sent again: it gets the first answer again.",
+                   session of the console. Errors have one form: `{\"error\": {\"code\", \"message\", \"details\"}}`, \
+                   with every problem of a request at once, by field. Bodies are `application/json`, those of PATCH \
+                   also `application/merge-patch+json`; another type is 415. What GET gives can be sent back by PUT: \
+                   fields that only the server writes (`id`, `tenantId`, `revision`, `serial`, `warnings`, \
+                   `poolName`, `licenseFallback`, …) are read-only and ignored in requests, fields that do not \
+                   exist are refused, and a write that changes nothing keeps the revision and leaves no audit row. \
+                   Reads carry an `ETag`; send it back as `If-Match` to be told when somebody else was faster \
+                   (a list of strong tags; a weak one never matches). A POST with an `Idempotency-Key` may be sent \
+                   again: it gets the first answer again. 429 and 503 say in `Retry-After` when to come back; 507 \
+                   means that the disk with the database is full, and that nothing was changed.",
 ))]
 struct Document;
 
@@ -87,9 +95,16 @@ pub fn router() -> Router<AppState> {
         .route("/healthz", get(health::healthz))
         .route("/ready", get(health::ready))
         .route("/metrics", get(metrics::behind_login))
-        .method_not_allowed_fallback(|| async {
-            let error = ApiError::new("method_not_allowed", "this address does not know that method");
-            error::ApiFailure::from(error).into_response()
-        })
+        .method_not_allowed_fallback(other_method)
         .layer(DefaultBodyLimit::max(extract::MAX_BODY))
+}
+
+/// A method that an address does not know. `OPTIONS` asks which it knows, and axum says so in `Allow` (RFC 9110 §9.3.7);
+/// no other origin is let in by it.
+async fn other_method(method: Method) -> Response {
+    if method == Method::OPTIONS {
+        return StatusCode::NO_CONTENT.into_response();
+    }
+    let error = ApiError::new("method_not_allowed", "this address does not know that method");
+    error::ApiFailure::from(error).into_response()
 }

@@ -3,7 +3,7 @@
 use super::answer::{created, read, updated};
 use super::auth::Caller;
 use super::error::ApiResult;
-use super::extract::{Body, Id, Params, if_match};
+use super::extract::{Body, Id, Params, Patch, if_match};
 use crate::state::AppState;
 use crate::views;
 use axum::Json;
@@ -11,7 +11,9 @@ use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::Response;
 use gslb_api_types::model::{HealthCheckDraft, PoolDraft, PoolId};
-use gslb_api_types::{ErrorBody, Event, ListQuery, Page, PoolStatus, PoolSummary, PoolView, Stored};
+use gslb_api_types::{
+    ApiError, CheckView, ErrorBody, Event, ListQuery, Page, PoolStatus, PoolSummary, PoolView, Stored,
+};
 use serde::Deserialize;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
@@ -46,7 +48,7 @@ async fn create(
     Caller(actor): Caller,
     Body(draft): Body<PoolDraft>,
 ) -> ApiResult<Response> {
-    let written = state.ops.create_pool(&actor, &draft).await?;
+    let written = state.ops.create_pool(&actor, draft).await?;
     Ok(created(
         &format!("/api/v1/pools/{}", written.value.id),
         written.map(|pool| PoolView::from(&pool)),
@@ -78,7 +80,7 @@ async fn replace(
 ) -> ApiResult<Response> {
     let written = state
         .ops
-        .replace_pool(&actor, id, if_match(&headers)?, &draft)
+        .replace_pool(&actor, id, if_match(&headers), draft)
         .await?;
     Ok(updated(written.map(|pool| PoolView::from(&pool))))
 }
@@ -93,11 +95,11 @@ async fn patch(
     Caller(actor): Caller,
     Id(id): Id<PoolId>,
     headers: HeaderMap,
-    Body(patch): Body<serde_json::Value>,
+    Patch(patch): Patch,
 ) -> ApiResult<Response> {
     let written = state
         .ops
-        .patch_pool(&actor, id, if_match(&headers)?, &patch)
+        .patch_pool(&actor, id, if_match(&headers), &patch)
         .await?;
     Ok(updated(written.map(|pool| PoolView::from(&pool))))
 }
@@ -124,7 +126,7 @@ async fn delete(
 ) -> ApiResult<StatusCode> {
     state
         .ops
-        .delete_pool(&actor, id, if_match(&headers)?, query.cascade)
+        .delete_pool(&actor, id, if_match(&headers), query.cascade)
         .await?;
     Ok(StatusCode::NO_CONTENT)
 }
@@ -142,30 +144,34 @@ async fn status(
     Ok(Json(views::pool_status(&state, &pool.value)))
 }
 
-/// Health transitions of the pool's members, newest first.
+/// Health transitions of the pool's members, newest first, in pages.
 #[utoipa::path(get, path = "/pools/{id}/events", tag = "pools", operation_id = "listPoolEvents",
-    params(("id" = String, Path)),
-    responses((status = 200, body = Vec<Event>), (status = 404, body = ErrorBody)))]
+    params(("id" = String, Path), ListQuery),
+    responses((status = 200, body = Page<Event>), (status = 404, body = ErrorBody), (status = 422, body = ErrorBody)))]
 async fn events(
     State(state): State<AppState>,
     Caller(actor): Caller,
     Id(id): Id<PoolId>,
-) -> ApiResult<Json<Vec<Event>>> {
-    Ok(Json(state.ops.history(&actor, Some(id), 200).await?))
+    Params(query): Params<ListQuery>,
+) -> ApiResult<Json<Page<Event>>> {
+    Ok(Json(state.ops.list_events(&actor, id, &query).await?))
 }
 
-/// The pool's health check; null when there is none.
+/// The pool's health check, with the pool's revision as `ETag`; 404 when it has none.
 #[utoipa::path(get, path = "/pools/{id}/healthcheck", tag = "pools", operation_id = "getHealthCheck",
     params(("id" = String, Path)),
-    responses((status = 200, body = Option<HealthCheckDraft>), (status = 404, body = ErrorBody)))]
+    responses((status = 200, body = Stored<HealthCheckDraft>), (status = 404, body = ErrorBody)))]
 async fn get_check(
     State(state): State<AppState>,
     Caller(actor): Caller,
     Id(id): Id<PoolId>,
-) -> ApiResult<Json<Option<HealthCheckDraft>>> {
-    Ok(Json(
-        PoolView::from(&state.ops.get_pool(&actor, id).await?.value).health_check,
-    ))
+) -> ApiResult<Response> {
+    let stored = state.ops.get_health_check(&actor, id).await?;
+    let Some(check) = &stored.value else {
+        return Err(ApiError::new("not_found", "this pool has no health check").into());
+    };
+    let check = CheckView::from(check);
+    Ok(read(&stored.map(|_| check)))
 }
 
 /// Sets the pool's health check.
@@ -182,9 +188,9 @@ async fn put_check(
 ) -> ApiResult<Response> {
     let written = state
         .ops
-        .put_health_check(&actor, id, if_match(&headers)?, &draft)
+        .put_health_check(&actor, id, if_match(&headers), draft)
         .await?;
-    Ok(updated(written.map(|check| HealthCheckDraft::from(&check))))
+    Ok(updated(written.map(|check| CheckView::from(&check))))
 }
 
 /// Removes the pool's health check: its members count as healthy.
@@ -199,7 +205,7 @@ async fn delete_check(
 ) -> ApiResult<StatusCode> {
     state
         .ops
-        .delete_health_check(&actor, id, if_match(&headers)?)
+        .delete_health_check(&actor, id, if_match(&headers))
         .await?;
     Ok(StatusCode::NO_CONTENT)
 }

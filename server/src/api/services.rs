@@ -3,14 +3,14 @@
 use super::answer::{created, read, updated};
 use super::auth::Caller;
 use super::error::ApiResult;
-use super::extract::{Body, Id, Params, if_match};
+use super::extract::{Body, Id, Params, Patch, if_match};
 use crate::state::AppState;
 use axum::Json;
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::Response;
 use gslb_api_types::model::{ServiceDraft, ServiceId};
-use gslb_api_types::{ErrorBody, ListQuery, Page, ServiceRow, ServiceView, Stored};
+use gslb_api_types::{ErrorBody, ListQuery, Page, ServiceDetail, ServiceRow, Stored};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
@@ -35,16 +35,17 @@ async fn list(
 /// Makes a service. A `filterChain` that is not empty wins over `algorithm` and needs tier pro.
 #[utoipa::path(post, path = "/services", tag = "services", operation_id = "createService",
     request_body = ServiceDraft,
-    responses((status = 201, body = Stored<ServiceView>), (status = 403, body = ErrorBody),
+    responses((status = 201, body = Stored<ServiceDetail>), (status = 403, body = ErrorBody),
         (status = 409, body = ErrorBody), (status = 422, body = ErrorBody)))]
 async fn create(
     State(state): State<AppState>,
     Caller(actor): Caller,
     Body(draft): Body<ServiceDraft>,
 ) -> ApiResult<Response> {
-    let written = state.ops.create_service(&actor, &draft).await?;
+    let written = state.ops.create_service(&actor, draft).await?;
+    let written = state.ops.service_detail(&actor, written).await?;
     Ok(created(
-        &format!("/api/v1/services/{}", written.value.id),
+        &format!("/api/v1/services/{}", written.value.service.id),
         written,
     ))
 }
@@ -52,19 +53,20 @@ async fn create(
 /// One service, with its revision as `ETag`.
 #[utoipa::path(get, path = "/services/{id}", tag = "services", operation_id = "getService",
     params(("id" = String, Path)),
-    responses((status = 200, body = Stored<ServiceView>), (status = 404, body = ErrorBody)))]
+    responses((status = 200, body = Stored<ServiceDetail>), (status = 404, body = ErrorBody)))]
 async fn get(
     State(state): State<AppState>,
     Caller(actor): Caller,
     Id(id): Id<ServiceId>,
 ) -> ApiResult<Response> {
-    Ok(read(&state.ops.get_service(&actor, id).await?))
+    let stored = state.ops.get_service(&actor, id).await?;
+    Ok(read(&state.ops.service_detail(&actor, stored).await?))
 }
 
 /// Replaces a service; absent fields take their defaults. `If-Match` guards against lost updates.
 #[utoipa::path(put, path = "/services/{id}", tag = "services", operation_id = "replaceService",
     params(("id" = String, Path)), request_body = ServiceDraft,
-    responses((status = 200, body = Stored<ServiceView>), (status = 403, body = ErrorBody),
+    responses((status = 200, body = Stored<ServiceDetail>), (status = 403, body = ErrorBody),
         (status = 404, body = ErrorBody), (status = 409, body = ErrorBody), (status = 412, body = ErrorBody),
         (status = 422, body = ErrorBody)))]
 async fn replace(
@@ -74,18 +76,17 @@ async fn replace(
     headers: HeaderMap,
     Body(draft): Body<ServiceDraft>,
 ) -> ApiResult<Response> {
-    Ok(updated(
-        state
-            .ops
-            .replace_service(&actor, id, if_match(&headers)?, &draft)
-            .await?,
-    ))
+    let written = state
+        .ops
+        .replace_service(&actor, id, if_match(&headers), draft)
+        .await?;
+    Ok(updated(state.ops.service_detail(&actor, written).await?))
 }
 
 /// Changes the fields that are sent (RFC 7396: null takes a field back to its default).
 #[utoipa::path(patch, path = "/services/{id}", tag = "services", operation_id = "patchService",
     params(("id" = String, Path)), request_body = ServiceDraft,
-    responses((status = 200, body = Stored<ServiceView>), (status = 403, body = ErrorBody),
+    responses((status = 200, body = Stored<ServiceDetail>), (status = 403, body = ErrorBody),
         (status = 404, body = ErrorBody), (status = 409, body = ErrorBody), (status = 412, body = ErrorBody),
         (status = 422, body = ErrorBody)))]
 async fn patch(
@@ -93,14 +94,13 @@ async fn patch(
     Caller(actor): Caller,
     Id(id): Id<ServiceId>,
     headers: HeaderMap,
-    Body(patch): Body<serde_json::Value>,
+    Patch(patch): Patch,
 ) -> ApiResult<Response> {
-    Ok(updated(
-        state
-            .ops
-            .patch_service(&actor, id, if_match(&headers)?, &patch)
-            .await?,
-    ))
+    let written = state
+        .ops
+        .patch_service(&actor, id, if_match(&headers), &patch)
+        .await?;
+    Ok(updated(state.ops.service_detail(&actor, written).await?))
 }
 
 /// Deletes a service: its name is absent from then on.
@@ -113,6 +113,6 @@ async fn delete(
     Id(id): Id<ServiceId>,
     headers: HeaderMap,
 ) -> ApiResult<StatusCode> {
-    state.ops.delete_service(&actor, id, if_match(&headers)?).await?;
+    state.ops.delete_service(&actor, id, if_match(&headers)).await?;
     Ok(StatusCode::NO_CONTENT)
 }

@@ -3,7 +3,7 @@
 use super::answer::{created, read, updated};
 use super::auth::Caller;
 use super::error::ApiResult;
-use super::extract::{Body, Id, Params, if_match};
+use super::extract::{Body, Id, Params, Patch, if_match};
 use crate::state::AppState;
 use axum::Json;
 use axum::extract::State;
@@ -42,7 +42,7 @@ async fn create(
     Caller(actor): Caller,
     Body(draft): Body<ZoneDraft>,
 ) -> ApiResult<Response> {
-    let written = state.ops.create_zone(&actor, &draft).await?;
+    let written = state.ops.create_zone(&actor, draft).await?;
     Ok(created(&format!("/api/v1/zones/{}", written.value.id), written))
 }
 
@@ -74,7 +74,7 @@ async fn replace(
     Ok(updated(
         state
             .ops
-            .replace_zone(&actor, id, if_match(&headers)?, &draft)
+            .replace_zone(&actor, id, if_match(&headers), draft)
             .await?,
     ))
 }
@@ -90,12 +90,12 @@ async fn patch(
     Caller(actor): Caller,
     Id(id): Id<ZoneId>,
     headers: HeaderMap,
-    Body(patch): Body<serde_json::Value>,
+    Patch(patch): Patch,
 ) -> ApiResult<Response> {
     Ok(updated(
         state
             .ops
-            .patch_zone(&actor, id, if_match(&headers)?, &patch)
+            .patch_zone(&actor, id, if_match(&headers), &patch)
             .await?,
     ))
 }
@@ -110,6 +110,6 @@ async fn delete(
     Id(id): Id<ZoneId>,
     headers: HeaderMap,
 ) -> ApiResult<StatusCode> {
-    state.ops.delete_zone(&actor, id, if_match(&headers)?).await?;
+    state.ops.delete_zone(&actor, id, if_match(&headers)).await?;
     Ok(StatusCode::NO_CONTENT)
 }

@@ -1,5 +1,6 @@
 //! HTTP listeners: API with console, and metrics. Plain on loopback, TLS elsewhere.
 
+use super::cap::Cap;
 use crate::state::AppState;
 use crate::{api, web};
 use anyhow::{Context, bail};
@@ -119,7 +120,8 @@ pub fn application(state: &AppState) -> Router {
         .merge(web::router(state))
         .layer(from_fn_with_state(state.clone(), api::auth::middleware))
         .layer(sessions)
-        .layer(from_fn(web::origin::guard))
+        .layer(from_fn(web::sessions::session_cookie_first))
+        .layer(from_fn_with_state(state.scheme, web::origin::guard))
         .layer(from_fn(web::security_headers))
         .layer(TimeoutLayer::with_status_code(
             StatusCode::REQUEST_TIMEOUT,
@@ -156,18 +158,27 @@ impl HttpServers {
     ///
     /// # Errors
     /// The port cannot be handed to the runtime.
-    pub fn serve(&mut self, listener: TcpListener, tls: Option<&Tls>, app: Router) -> anyhow::Result<()> {
+    pub fn serve(
+        &mut self,
+        listener: TcpListener,
+        tls: Option<&Tls>,
+        cap: Cap,
+        app: Router,
+    ) -> anyhow::Result<()> {
         let handle = Handle::new();
         let service = app.into_make_service_with_connect_info::<SocketAddr>();
         let task = match tls {
             Some(tls) => {
-                let mut server =
-                    axum_server::from_tcp_rustls(listener, tls.config.clone())?.handle(handle.clone());
+                let mut server = axum_server::from_tcp_rustls(listener, tls.config.clone())?
+                    .map(|tls| tls.acceptor(cap))
+                    .handle(handle.clone());
                 patience(server.http_builder());
                 tokio::spawn(async move { ended(server.serve(service).await) })
             }
             None => {
-                let mut server = axum_server::from_tcp(listener)?.handle(handle.clone());
+                let mut server = axum_server::from_tcp(listener)?
+                    .acceptor(cap)
+                    .handle(handle.clone());
                 patience(server.http_builder());
                 tokio::spawn(async move { ended(server.serve(service).await) })
             }

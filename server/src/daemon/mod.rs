@@ -1,5 +1,6 @@
 //! Start, run and stop, on one screen each.
 
+mod cap;
 mod follow;
 mod http;
 mod metrics;
@@ -10,8 +11,10 @@ use crate::demo::{self, Demo};
 use crate::logging::{self, LogLevel};
 use crate::rate::RateLog;
 use crate::state::{AppState, Shared};
+use crate::web::origin::Scheme;
 use crate::{EXIT_CONFIG, api, web};
 use anyhow::Context;
+use cap::Cap;
 use gslb_core::Core;
 use gslb_core::clock::Clock;
 use gslb_core::config::{ConfigError, Settings, Sources};
@@ -35,6 +38,8 @@ const DNS_GRACE: Duration = Duration::from_secs(2);
 
 /// Descriptors wanted: probes on their way (4096) and connections, with room. The hard limit may give fewer.
 const NOFILE: u64 = 65_536;
+/// Connections to the port of the metrics: a few readers that come every some seconds.
+const METRICS_CONNECTIONS: usize = 64;
 
 /// A running daemon. Stop it with [`stop`](Self::stop).
 pub struct Daemon {
@@ -50,6 +55,18 @@ pub struct Daemon {
     metrics_addr: SocketAddr,
 }
 
+/// What is wrong with the certificate and key that the settings name, for `--check-config`.
+#[must_use]
+pub fn tls_problem(settings: &Settings) -> Option<String> {
+    let _ = rustls::crypto::ring::default_provider().install_default();
+    let runtime = match tokio::runtime::Builder::new_current_thread().enable_all().build() {
+        Ok(runtime) => runtime,
+        Err(error) => return Some(error.to_string()),
+    };
+    let problem = runtime.block_on(Tls::load(settings)).err()?;
+    Some(format!("{}: {problem:#}", settings.origin("api.tlsCert")))
+}
+
 impl Daemon {
     /// Starts everything from these sources. Every port is bound before anything is announced.
     ///
@@ -63,9 +80,10 @@ impl Daemon {
         // Two crates bring rustls; both take the process's provider. A second installation is no harm.
         let _ = rustls::crypto::ring::default_provider().install_default();
         // Every probe on its way and every connection is a descriptor, and the usual limit is a thousand.
-        if let Err(error) = rlimit::increase_nofile_limit(NOFILE) {
+        let descriptors = rlimit::increase_nofile_limit(NOFILE).unwrap_or_else(|error| {
             tracing::warn!(%error, "the limit of open files could not be raised");
-        }
+            1024
+        });
         let tls = Tls::load(&settings).await?;
         http::check_plaintext(&settings, tls.is_some())?;
         let api_listener = http::bind("the API", settings.api.listen_addr, settings.api.port.0)?;
@@ -100,11 +118,22 @@ impl Daemon {
             node_id: settings.node.id.0.clone(),
             started: Instant::now(),
             secure: tls.is_some(),
+            scheme: match (&tls, settings.api.allow_plaintext) {
+                (Some(_), _) => Scheme::Https,
+                (None, true) => Scheme::Either,
+                (None, false) => Scheme::Http,
+            },
             stop: stop.clone(),
         }));
         let mut servers = HttpServers::default();
-        servers.serve(api_listener, tls.as_ref(), http::application(&state))?;
-        servers.serve(metrics_listener, None, api::metrics_router(state))?;
+        let connections = Cap::new(cap::share_of(descriptors));
+        servers.serve(api_listener, tls.as_ref(), connections, http::application(&state))?;
+        servers.serve(
+            metrics_listener,
+            None,
+            Cap::new(METRICS_CONNECTIONS),
+            api::metrics_router(state),
+        )?;
         tasks.spawn(follow::license(
             core.reconciler.clone(),
             Arc::clone(&core.license),

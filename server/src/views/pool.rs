@@ -36,10 +36,13 @@ pub fn health_state(state: gslb_probe::HealthState) -> HealthState {
 fn member_status(state: &AppState, member: &CompiledMember) -> MemberStatus {
     let probed = state.prober.status(member.stored.id);
     let admin_state = member.stored.admin_state;
+    let out = !member.stored.enabled || matches!(admin_state, AdminState::Down | AdminState::Drain);
+    let traffic = !out && member.is_healthy();
     MemberStatus {
         member_id: member.stored.id,
-        healthy: member.stored.enabled && member.is_healthy() && admin_state != AdminState::Drain,
-        score: member.score(),
+        healthy: traffic,
+        traffic,
+        score: if out { 0.0 } else { member.score() },
         rtt_ms: member.slot.rtt_ns().map(millis),
         global_rtt_ms: None,
         state: probed

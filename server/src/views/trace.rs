@@ -4,6 +4,7 @@ use crate::state::{AppState, entropy, unix_seconds};
 use gslb_api_types::model::{Actor, DomainName, ErrorCode, FilterName, Permission, Routing, ValidationError};
 use gslb_api_types::{Trace, TraceRequest};
 use gslb_core::OpError;
+use gslb_core::draft::Proposal;
 use gslb_engine::query::{ClientSubnet, Family, QueryContext};
 use gslb_engine::snapshot::Found;
 use std::net::IpAddr;
@@ -118,16 +119,23 @@ fn proposed(request: &TraceRequest) -> Result<Option<Routing>, Vec<ValidationErr
 ///
 /// # Errors
 /// A missing permission; every wrong field at once; no service at the name; a chain above the tier.
-pub fn trace(state: &AppState, actor: &Actor, request: &TraceRequest) -> Result<Trace, OpError> {
+pub fn trace(
+    state: &AppState,
+    actor: &Actor,
+    request: impl Into<Proposal<TraceRequest>>,
+) -> Result<Trace, OpError> {
     if !actor.may(Permission::TraceRead) {
         return Err(OpError::Forbidden(Permission::TraceRead));
     }
+    let proposal = request.into();
+    let request = &proposal.draft;
     let mut errors = Vec::new();
     let domain = DomainName::parse("domain", request.domain.as_deref().unwrap_or_default())
         .map_err(|e| errors.push(e))
         .ok();
     let way = way(request).map_err(|list| errors.extend(list)).ok();
     let routing = proposed(request).map_err(|list| errors.extend(list)).ok();
+    let errors = proposal.with(errors);
     let (Some(domain), Some(way), Some(routing), true) = (domain, way, routing, errors.is_empty()) else {
         return Err(OpError::Invalid(errors));
     };

@@ -1,11 +1,12 @@
 //! The console's backend: the use cases, for the actor whose session the request carries.
 
-use crate::api::access::start_session;
+use crate::api::access::{session_error, start_session};
 use crate::api::auth::{Identity, source};
 use crate::api::error::api_error;
 use crate::state::AppState;
 use crate::views;
 use async_trait::async_trait;
+use axum::http::header;
 use axum::http::request::Parts;
 use gslb_api_types::model::{
     Actor, AdminState, HealthCheckDraft, Member, MemberDraft, MemberId, PoolDraft, PoolId, ServiceDraft,
@@ -19,6 +20,7 @@ use gslb_api_types::{
 use gslb_app::backend::{Backend, Outcome};
 use gslb_core::OpError;
 use leptos::context::use_context;
+use leptos_axum::ResponseOptions;
 use tower_sessions::Session;
 
 /// [`Backend`] over the use cases.
@@ -28,11 +30,6 @@ pub struct ConsoleBackend {
 
 fn failed(error: OpError) -> ApiError {
     api_error(&error)
-}
-
-fn internal(error: &tower_sessions::session::Error) -> ApiError {
-    tracing::error!(%error, "the session could not be written");
-    ApiError::new("internal", "something went wrong inside; the log has the details")
 }
 
 fn parts() -> Outcome<Parts> {
@@ -63,14 +60,17 @@ impl ConsoleBackend {
 #[async_trait]
 impl Backend for ConsoleBackend {
     async fn login(&self, request: LoginRequest) -> Outcome<()> {
-        let from = source(&parts()?.extensions);
-        start_session(&self.state, &session()?, &request, from)
-            .await
-            .map(|_| ())
+        let parts = parts()?;
+        let from = source(&parts.extensions);
+        let started = start_session(&self.state, &session()?, &request, from, &parts.headers).await?;
+        if let (Some(response), Some(mark)) = (use_context::<ResponseOptions>(), started.mark) {
+            response.append_header(header::SET_COOKIE, mark);
+        }
+        Ok(())
     }
 
     async fn logout(&self) -> Outcome<()> {
-        session()?.flush().await.map_err(|e| internal(&e))
+        session()?.flush().await.map_err(|e| session_error("ended", &e))
     }
 
     async fn session(&self) -> Outcome<SessionView> {

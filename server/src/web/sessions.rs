@@ -3,7 +3,12 @@
 //! The table holds the hash of an id, not the id: whoever reads the database cannot take a session over.
 
 use async_trait::async_trait;
+use axum::extract::Request;
+use axum::http::header;
+use axum::middleware::Next;
+use axum::response::Response;
 use gslb_core::store::{SessionRecord, Store, StoreError};
+use gslb_core::{Chain, OpError};
 use sha2::{Digest, Sha256};
 use std::fmt::Write;
 use time::OffsetDateTime;
@@ -11,6 +16,8 @@ use tower_sessions::session::{Id, Record};
 use tower_sessions::session_store::{Error, Result};
 use tower_sessions::{Expiry, SessionManagerLayer, SessionStore};
 
+/// Name of the cookie.
+const NAME: &str = "gslb_session";
 /// A session ends after this long without a request.
 const IDLE: time::Duration = time::Duration::hours(12);
 
@@ -28,8 +35,21 @@ fn key(id: Id) -> String {
         })
 }
 
+/// What a caller is told when a session cannot be kept for want of room.
+pub const DISK_FULL: &str = "the disk with the database is full: nobody can log in until there is room";
+
+/// Whether a session could not be written because the disk is full. tower-sessions carries a text and nothing else.
+#[must_use]
+pub fn is_disk_full(error: &tower_sessions::session::Error) -> bool {
+    matches!(error, tower_sessions::session::Error::Store(Error::Backend(text)) if text.starts_with(DISK_FULL))
+}
+
 fn backend(error: StoreError) -> Error {
-    Error::Backend(error.to_string())
+    let text = Chain(&error).to_string();
+    match OpError::from(error) {
+        OpError::DiskFull(_) => Error::Backend(format!("{DISK_FULL}: {text}")),
+        _ => Error::Backend(text),
+    }
 }
 
 fn to_row(record: &Record) -> Result<SessionRecord> {
@@ -79,9 +99,24 @@ impl SessionStore for Sessions {
 #[must_use]
 pub fn layer(store: Store, secure: bool) -> SessionManagerLayer<Sessions> {
     SessionManagerLayer::new(Sessions(store))
-        .with_name("gslb_session")
+        .with_name(NAME)
         .with_http_only(true)
         .with_same_site(tower_sessions::cookie::SameSite::Lax)
         .with_secure(secure)
         .with_expiry(Expiry::OnInactivity(IDLE))
+}
+
+/// Puts the cookie of the session in front of others, for programs that look at the first one only.
+pub async fn session_cookie_first(request: Request, next: Next) -> Response {
+    let mut response = next.run(request).await;
+    let headers = response.headers_mut();
+    let mut cookies: Vec<_> = headers.get_all(header::SET_COOKIE).iter().cloned().collect();
+    if cookies.len() > 1 {
+        cookies.sort_by_key(|cookie| !cookie.as_bytes().starts_with(NAME.as_bytes()));
+        headers.remove(header::SET_COOKIE);
+        for cookie in cookies {
+            headers.append(header::SET_COOKIE, cookie);
+        }
+    }
+    response
 }

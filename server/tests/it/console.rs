@@ -133,3 +133,27 @@ async fn the_form_logs_in_without_scripts() {
     );
     d.stop().await;
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_address_that_does_not_fit_is_a_page_that_helps() {
+    let d = TestDaemon::plain().await;
+    let cookie = cookie(&d).await;
+    for list in ["/services", "/pools", "/zones", "/audit"] {
+        let path = format!("{list}?cursor=bogus");
+        let page = send(d.api, Method::GET, &path, &[("cookie", &cookie)], "").await;
+        assert_eq!(page.status, StatusCode::BAD_REQUEST, "{path}");
+        let text = page.text();
+        assert!(text.contains("cursor"), "{text}");
+        assert!(text.contains(&format!("href=\"{list}\"")), "{text}");
+    }
+    let page = send(
+        d.api,
+        Method::GET,
+        "/services?sort=bogus",
+        &[("cookie", &cookie)],
+        "",
+    )
+    .await;
+    assert_eq!(page.status, StatusCode::BAD_REQUEST);
+    d.stop().await;
+}

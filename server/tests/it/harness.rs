@@ -195,6 +195,16 @@ impl TestDaemon {
         send(self.api, method, &format!("/api/v1{path}"), &all, &text).await
     }
 
+    /// A request with this text for a body.
+    pub async fn call_text(&self, method: Method, path: &str, body: &str) -> Answer {
+        let bearer = format!("Bearer {TOKEN}");
+        let headers = [
+            ("authorization", bearer.as_str()),
+            ("content-type", "application/json"),
+        ];
+        send(self.api, method, &format!("/api/v1{path}"), &headers, body).await
+    }
+
     pub async fn get(&self, path: &str) -> Answer {
         self.call(Method::GET, path, Value::Null).await
     }

@@ -72,7 +72,7 @@ async fn a_member_that_dies_leaves_the_answers_and_returns_when_it_lives() {
     }
     let events = d.get(&format!("/pools/{pool}/events")).await.json();
     assert!(
-        events
+        events["items"]
             .as_array()
             .unwrap()
             .iter()
@@ -127,7 +127,7 @@ async fn what_an_operator_decides_holds_at_once() {
     d.service(json!({"name": "www", "domain": "www.example.com", "poolId": pool}))
         .await;
     let list = d.get(&format!("/pools/{pool}/members")).await.json();
-    let id = list[0]["id"].as_str().unwrap();
+    let id = list["items"][0]["id"].as_str().unwrap();
     for state in ["drain", "down"] {
         let patched = d
             .call(

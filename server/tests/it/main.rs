@@ -2,7 +2,9 @@
 
 mod access;
 mod console;
+mod contract;
 mod harness;
 mod live;
 mod operations;
+mod rfc9110;
 mod services;

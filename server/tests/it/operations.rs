@@ -59,6 +59,25 @@ fn a_wrong_setting_is_exit_64_and_names_the_nearest_right_one() {
 }
 
 #[test]
+fn check_config_looks_into_the_files_that_are_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let (cert, key) = (folder.path().join("cert.pem"), folder.path().join("key.pem"));
+    let missing = check(&format!("routing:\n  mapFile: {:?}\n", folder.path().join("map")));
+    let text = String::from_utf8(missing.stderr).unwrap();
+    assert_eq!(missing.status.code(), Some(64), "{text}");
+    assert!(
+        text.contains("routing.mapFile") && text.contains("config.yaml:2"),
+        "{text}"
+    );
+    std::fs::write(&cert, "no certificate").unwrap();
+    std::fs::write(&key, "no key").unwrap();
+    let bad = check(&format!("api:\n  tlsCert: {cert:?}\n  tlsKey: {key:?}\n"));
+    let text = String::from_utf8(bad.stderr).unwrap();
+    assert_eq!(bad.status.code(), Some(64), "{text}");
+    assert!(text.contains("cert.pem"), "{text}");
+}
+
+#[test]
 fn the_delivered_configuration_is_right() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../deploy/config.yaml");
     let output = program()

@@ -83,7 +83,7 @@ pub fn CheckPanel(pool: Stored<PoolView>, writes: bool) -> impl IntoView {
                     return view! { <CheckEditor form=CheckForm::of(&pool) cancel=here.clone() /> }.into_any();
                 }
                 match &check {
-                    Some(check) => view! { <CheckFacts check=check.clone() /> }.into_any(),
+                    Some(check) => view! { <CheckFacts check=check.0.clone() /> }.into_any(),
                     None => {
                         view! {
                             <p>

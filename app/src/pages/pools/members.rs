@@ -4,7 +4,7 @@ use super::actions::{AdminButtons, RemoveMember};
 use crate::components::chart::Sparkline;
 use crate::components::state::member_state;
 use crate::components::{Ago, State, text};
-use gslb_api_types::model::{AdminState, Member};
+use gslb_api_types::model::Member;
 use gslb_api_types::{MemberStatus, PoolStatus};
 use leptos::prelude::*;
 
@@ -141,17 +141,16 @@ fn MemberRow(
 /// Health score as a bar and a number.
 #[component]
 fn Score(status: Option<MemberStatus>) -> impl IntoView {
-    let forced_out = status
-        .as_ref()
-        .is_some_and(|s| matches!(s.admin_state, AdminState::Down | AdminState::Drain));
+    let idle = status.as_ref().is_some_and(|s| !s.traffic);
     let score = status.map(|s| f64::from(s.score));
     let width = format!("{:.0}%", score.unwrap_or(0.0) * 100.0);
     view! {
         <span class="meter-cell">
             <span class="meter meter-small" aria-hidden="true">
-                <span class="meter-part" class:muted=forced_out style:width=width></span>
+                <span class="meter-part" class:muted=idle style:width=width></span>
             </span>
             <span class="num">{score.map_or_else(|| "-".to_owned(), |s| format!("{s:.2}"))}</span>
+            {idle.then(|| view! { <span class="since">"no traffic"</span> })}
         </span>
     }
     .into_any()

@@ -8,10 +8,10 @@ pub use secret::TOKEN_PREFIX;
 
 use crate::clock::{Clock, to_millis};
 use crate::config::Secret;
-use crate::error::OpError;
+use crate::error::{Chain, OpError};
 use crate::store::{Action, Audit, Change, ConfigLog, Document, Store, UserRecord};
 use gslb_engine::model::{Actor, ActorKind, Permission, Role, TenantId, TokenId, UserId};
-use limiter::Limiter;
+use limiter::{Limiter, Who};
 use std::collections::HashMap;
 use std::net::IpAddr;
 use std::sync::{Mutex, PoisonError};
@@ -124,29 +124,62 @@ impl Auth {
     /// Checks name and password. An unknown name costs as much time as a wrong password.
     ///
     /// # Errors
-    /// [`LoginError::Refused`] for either, [`LoginError::TooMany`] after too many failures from this address.
+    /// [`LoginError::Refused`] for either, [`LoginError::TooMany`] after too many failures.
     pub async fn login(&self, name: &str, password: &str, from: IpAddr) -> Result<Actor, LoginError> {
+        self.login_with_mark(name, password, from, None).await
+    }
+
+    /// As [`login`](Self::login), for a browser that may show the [mark](Self::device_mark) of an earlier log-in.
+    ///
+    /// # Errors
+    /// As for [`login`](Self::login).
+    pub async fn login_with_mark(
+        &self,
+        name: &str,
+        password: &str,
+        from: IpAddr,
+        mark: Option<&str>,
+    ) -> Result<Actor, LoginError> {
         let name = name.trim();
         let now = self.clock.now();
-        if let Some(wait) = self.limiter.attempt(name, from, now) {
+        let user = self.store.user_by_name(name).await.map_err(OpError::from)?;
+        let good = |mark: &&str| user.as_ref().is_some_and(|row| is_mark_of(&row.value, mark));
+        let who = Who {
+            account: name,
+            from,
+            device: mark.filter(good),
+        };
+        if let Some(wait) = self.limiter.attempt(who, now) {
             return Err(LoginError::TooMany { wait });
         }
-        let user = self.store.user_by_name(name).await.map_err(OpError::from)?;
         let too_long = password.len() > crate::ops::MAX_PASSWORD;
         let offered = if too_long { "" } else { password };
         let hash = user.as_ref().map(|row| row.value.password_hash.as_str());
         let right = password::verify(offered, hash).await && !too_long;
         match user {
             Some(row) if right => {
-                self.limiter.succeeded(name, from);
-                self.store
-                    .note_login(row.value.id, to_millis(now))
-                    .await
-                    .map_err(OpError::from)?;
+                self.limiter.succeeded(who);
+                if let Err(error) = self.store.note_login(row.value.id, to_millis(now)).await {
+                    tracing::warn!(error = %Chain(&error), "a log-in could not be noted");
+                }
                 Ok(actor(&row.value, Some(from)))
             }
             _ => Err(LoginError::Refused),
         }
+    }
+
+    /// A mark for the browser of an account that has just logged in: it opens nothing, and only lets the next log-in
+    /// from there be counted apart from what strangers try. It is void when the password changes.
+    ///
+    /// # Errors
+    /// The database fails, or there is no randomness.
+    pub async fn device_mark(&self, id: UserId) -> Result<Option<String>, OpError> {
+        let Some(row) = self.store.user_by_id(id.0).await? else {
+            return Ok(None);
+        };
+        let number = Uuid::new_v4().simple().to_string();
+        let seal = mark_seal(&row.value, &number);
+        Ok(Some(format!("{number}{seal}")))
     }
 
     /// The actor behind a session, with the rights that the account has now; `None` when the account is gone.
@@ -197,7 +230,7 @@ impl Auth {
         if record.expires_at.is_some_and(|end| end <= now) {
             return Ok(None);
         }
-        self.note_use(record.id, to_millis(now)).await?;
+        self.note_use(record.id, to_millis(now)).await;
         Ok(Some(Actor {
             kind: ActorKind::Token(record.id),
             name: format!("token {}", record.name),
@@ -207,16 +240,35 @@ impl Auth {
         }))
     }
 
-    async fn note_use(&self, id: TokenId, now: i64) -> Result<(), OpError> {
+    /// A use that cannot be noted is a use all the same: reading goes on when the disk is full.
+    async fn note_use(&self, id: TokenId, now: i64) {
         let minute = now - now.rem_euclid(60_000);
         {
             let mut noted = self.noted.lock().unwrap_or_else(PoisonError::into_inner);
             if noted.insert(id, minute) == Some(minute) {
-                return Ok(());
+                return;
             }
         }
-        Ok(self.store.note_token_use(id, minute).await?)
+        if let Err(error) = self.store.note_token_use(id, minute).await {
+            tracing::warn!(error = %Chain(&error), "the use of a token could not be noted");
+        }
     }
+}
+
+/// Length of the random number that a mark begins with.
+const MARK_NUMBER: usize = 32;
+
+/// What proves that this server made a mark: only it knows the password's hash. The number has a fixed length, so that
+/// nothing can be appended to it.
+fn mark_seal(user: &UserRecord, number: &str) -> String {
+    secret::token_hash(&format!("device {} {} {number}", user.id, user.password_hash))
+}
+
+fn is_mark_of(user: &UserRecord, mark: &str) -> bool {
+    let Some((number, seal)) = mark.split_at_checked(MARK_NUMBER) else {
+        return false;
+    };
+    bool::from(mark_seal(user, number).as_bytes().ct_eq(seal.as_bytes()))
 }
 
 fn actor(user: &UserRecord, from: Option<IpAddr>) -> Actor {

@@ -6,6 +6,7 @@
 
 mod definition;
 mod error;
+mod files;
 mod macros;
 mod nearest;
 mod reload;
@@ -13,6 +14,8 @@ mod source;
 mod table;
 mod value;
 mod yaml;
+
+pub(crate) use nearest::nearest;
 
 pub use definition::{Definition, reference};
 pub use error::{ConfigError, Problem};

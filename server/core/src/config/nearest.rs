@@ -24,7 +24,7 @@ fn distance(a: &str, b: &str) -> usize {
 }
 
 /// The candidate that `text` is most likely meant to be, without regard to case; `None` when nothing is near.
-pub(super) fn nearest<'a>(text: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+pub(crate) fn nearest<'a>(text: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let text = text.to_lowercase();
     candidates
         .into_iter()

@@ -251,14 +251,18 @@ impl Loader {
         match result {
             Ok(value) => (Some(value), origin),
             Err(message) => {
-                let place = match &origin {
-                    Origin::File { path, line } => place(path, *line),
-                    other => other.to_string(),
-                };
-                self.problem(place, format!("`{}`: {message}", row.name));
+                self.problem(place_of(&origin), format!("`{}`: {message}", row.name));
                 (None, origin)
             }
         }
+    }
+}
+
+/// Where a setting with a problem was set.
+pub(super) fn place_of(origin: &Origin) -> String {
+    match origin {
+        Origin::File { path, line } => place(path, *line),
+        other => other.to_string(),
     }
 }
 

@@ -4,10 +4,11 @@ use super::definition::Definition;
 use super::error::ConfigError;
 use super::macros::settings;
 use super::reload::Reload;
-use super::source::{Loader, Origin};
+use super::source::{Loader, Origin, place_of};
 use super::value::{
     Id, LogFormat, LogLevel, Multiplier, Port, PublicKeys, Secret, SettingValue as _, SignalTable, Weight,
 };
+use crate::ops::{MAX_PASSWORD, MIN_PASSWORD};
 use gslb_api_types::SettingView;
 use gslb_engine::environment::LatencySettings;
 use gslb_engine::model::{DomainName, FilterName};
@@ -97,7 +98,7 @@ settings! {
         listen_addr: IpAddr = "listenAddr", "127.0.0.1", restart;
         "Port that metrics listen on; 0 takes a free one."
         port: Port = "port", "9090", restart;
-        "Services with a label of their own; the rest counts as `other`."
+        "Services with a label of their own, and a tenth of the members with one; the rest counts as `other`."
         max_service_labels: u32 = "maxServiceLabels", "100", reload;
     }
 
@@ -144,6 +145,11 @@ settings! {
         "Password of the administrator that the first start makes; a random one is printed when not set."
         password: Option<Secret> = "password", "", restart, secret;
     }
+}
+
+/// Whether a text arrives in a header as it was sent.
+fn is_header_value(text: &str) -> bool {
+    text.bytes().all(|b| (b' '..=b'~').contains(&b)) && text.trim() == text
 }
 
 /// The row of a setting.
@@ -243,19 +249,41 @@ impl Settings {
                 ("api.tlsKey", "api.tlsCert")
             };
             loader.problem(
-                self.origin(given).to_string(),
+                place_of(&self.origin(given)),
                 format!("`{given}` is set and `{missing}` is not"),
             );
         }
         if !api.listen_addr.is_loopback() && api.tls_cert.is_none() && !api.allow_plaintext {
             loader.problem(
-                self.origin("api.listenAddr").to_string(),
+                place_of(&self.origin("api.listenAddr")),
                 format!(
                     "`api.listenAddr` is {}, no loopback address: set `api.tlsCert` and `api.tlsKey`, or \
                      `api.allowPlaintext: true` to send passwords in the clear",
                     api.listen_addr
                 ),
             );
+        }
+        // As hard as what people may choose: see `ops::MIN_PASSWORD`.
+        let secrets = [
+            ("admin.password", self.admin.password.as_ref()),
+            ("api.key", self.api.key.as_ref()),
+        ];
+        for (name, secret) in secrets {
+            let Some(text) = secret.map(Secret::expose) else {
+                continue;
+            };
+            let count = text.chars().count();
+            let message = if count < MIN_PASSWORD || text.len() > MAX_PASSWORD {
+                format!(
+                    "`{name}` has {count} characters; at least {MIN_PASSWORD} characters and at most \
+                     {MAX_PASSWORD} bytes are allowed"
+                )
+            } else if name == "api.key" && !is_header_value(text) {
+                format!("`{name}` travels in a header: ASCII only, and no space at its ends")
+            } else {
+                continue;
+            };
+            loader.problem(place_of(&self.origin(name)), message);
         }
         if self.latency.distributed_rtt {
             loader.warnings.push(

@@ -4,7 +4,7 @@ use super::{Ops, require};
 use crate::error::OpError;
 use crate::store::{Aggregate, AuditFilter, Listing, Row};
 use gslb_api_types::{AuditEntry, Event, ListQuery, Page};
-use gslb_engine::model::{Actor, ErrorCode, Permission, PoolId};
+use gslb_engine::model::{Actor, ErrorCode, Permission, PoolId, ValidationError};
 
 impl Ops {
     /// One page of the tenant's audit trail, newest first.
@@ -13,6 +13,11 @@ impl Ops {
     /// [`OpError::Forbidden`]; [`OpError::Invalid`] for a bad cursor.
     pub async fn list_audit(&self, actor: &Actor, filter: &AuditFilter) -> Result<Page<AuditEntry>, OpError> {
         require(actor, Permission::AuditRead)?;
+        let query = ListQuery {
+            limit: filter.limit,
+            ..ListQuery::default()
+        };
+        check_list(&Listing::ORDERED, &query)?;
         Ok(self.parts.store.audit(actor.tenant_id, filter).await?)
     }
 
@@ -34,6 +39,22 @@ impl Ops {
             .await?)
     }
 
+    /// One page of the health transitions of a pool's members, newest first.
+    ///
+    /// # Errors
+    /// [`OpError::Forbidden`], [`OpError::NotFound`]; [`OpError::Invalid`] for a bad cursor.
+    pub async fn list_events(
+        &self,
+        actor: &Actor,
+        pool: PoolId,
+        query: &ListQuery,
+    ) -> Result<Page<Event>, OpError> {
+        require(actor, Permission::EventsRead)?;
+        check_list(&Listing::ORDERED, query)?;
+        self.stored_pool(actor, pool).await?;
+        Ok(self.parts.store.event_page(actor.tenant_id, pool, query).await?)
+    }
+
     /// One page of a kind of objects; the permission is the caller's business.
     pub(super) async fn page<T: Aggregate>(
         &self,
@@ -41,23 +62,33 @@ impl Ops {
         listing: &Listing,
         query: &ListQuery,
     ) -> Result<Page<Row<T>>, OpError> {
-        if !listing.can_sort(query.sort.as_deref()) {
-            return Err(OpError::invalid(
-                "sort",
-                ErrorCode::Unknown,
-                format!(
-                    "sort by {}, with `-` in front for descending",
-                    listing.names().join(" or ")
-                ),
-            ));
-        }
-        if query.limit == Some(0) {
-            return Err(OpError::invalid(
-                "limit",
-                ErrorCode::OutOfRange,
-                "0 is not between 1 and 500",
-            ));
-        }
+        check_list(listing, query)?;
         Ok(self.parts.store.list(actor.tenant_id, listing, query).await?)
+    }
+}
+
+/// Refuses a part of a list that there cannot be; a cursor is looked at where the list is read.
+pub(super) fn check_list(listing: &Listing, query: &ListQuery) -> Result<(), OpError> {
+    let mut errors = Vec::new();
+    if !listing.can_sort(query.sort.as_deref()) {
+        let names = listing.names();
+        let message = if names.is_empty() {
+            "this list has one order and cannot be sorted".to_owned()
+        } else {
+            format!("sort by {}, with `-` in front for descending", names.join(" or "))
+        };
+        errors.push(ValidationError::new("sort", ErrorCode::Unknown, message));
+    }
+    if query.limit == Some(0) {
+        errors.push(ValidationError::new(
+            "limit",
+            ErrorCode::OutOfRange,
+            "0 is not between 1 and 500",
+        ));
+    }
+    if errors.is_empty() {
+        Ok(())
+    } else {
+        Err(OpError::Invalid(errors))
     }
 }

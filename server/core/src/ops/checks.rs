@@ -1,6 +1,7 @@
 //! The health check of a pool.
 
-use super::{Ops, patch, require};
+use super::{Expected, Ops, patch, require, rules};
+use crate::draft::Proposal;
 use crate::error::{OpError, Written};
 use gslb_api_types::Stored;
 use gslb_engine::model::{Actor, HealthCheck, HealthCheckDraft, Permission, PoolDraft, PoolId};
@@ -31,19 +32,20 @@ impl Ops {
         &self,
         actor: &Actor,
         pool: PoolId,
-        expected: Option<u64>,
-        draft: &HealthCheckDraft,
+        expected: impl Into<Expected>,
+        draft: impl Into<Proposal<HealthCheckDraft>>,
     ) -> Result<Written<HealthCheck>, OpError> {
         require(actor, Permission::PoolsWrite)?;
-        let check = draft.validate().map_err(OpError::Invalid)?;
+        let draft = draft.into();
+        let check = checked(&draft)?;
         let (guard, stored) = self.pool_to_change(actor, pool, expected).await?;
-        let draft = PoolDraft {
-            health_check: Some(draft.clone()),
+        let whole = PoolDraft {
+            health_check: Some(draft.draft),
             ..PoolDraft::from(&stored.value)
         };
         let Written {
             revision, warnings, ..
-        } = self.write_pool(guard, actor, stored, draft).await?;
+        } = self.write_pool(guard, actor, stored, (&whole).into()).await?;
         Ok(Written {
             value: check,
             revision,
@@ -59,18 +61,19 @@ impl Ops {
         &self,
         actor: &Actor,
         pool: PoolId,
-        expected: Option<u64>,
+        expected: impl Into<Expected>,
         patch: &serde_json::Value,
     ) -> Result<Written<HealthCheck>, OpError> {
         require(actor, Permission::PoolsWrite)?;
         let (guard, stored) = self.pool_to_change(actor, pool, expected).await?;
         let mut whole = PoolDraft::from(&stored.value);
-        let draft = patch::apply(&whole.health_check.take().unwrap_or_default(), patch)?;
-        let check = draft.validate().map_err(OpError::Invalid)?;
-        whole.health_check = Some(draft);
+        let mut draft = patch::apply(&whole.health_check.take().unwrap_or_default(), patch)?;
+        rules::follow_type(&mut draft.draft, patch);
+        let check = checked(&draft)?;
+        whole.health_check = Some(draft.draft);
         let Written {
             revision, warnings, ..
-        } = self.write_pool(guard, actor, stored, whole).await?;
+        } = self.write_pool(guard, actor, stored, (&whole).into()).await?;
         Ok(Written {
             value: check,
             revision,
@@ -86,7 +89,7 @@ impl Ops {
         &self,
         actor: &Actor,
         pool: PoolId,
-        expected: Option<u64>,
+        expected: impl Into<Expected>,
     ) -> Result<(), OpError> {
         require(actor, Permission::PoolsWrite)?;
         let (guard, stored) = self.pool_to_change(actor, pool, expected).await?;
@@ -97,7 +100,14 @@ impl Ops {
             health_check: None,
             ..PoolDraft::from(&stored.value)
         };
-        self.write_pool(guard, actor, stored, draft).await?;
+        self.write_pool(guard, actor, stored, (&draft).into()).await?;
         Ok(())
     }
+}
+
+fn checked(draft: &Proposal<HealthCheckDraft>) -> Result<HealthCheck, OpError> {
+    let rules = rules::check(&draft.draft);
+    draft
+        .checked(draft.draft.validate(), rules)
+        .map_err(OpError::Invalid)
 }

@@ -1,6 +1,7 @@
 //! The licence.
 
 use super::{Ops, require};
+use crate::draft::Proposal;
 use crate::error::{OpError, Written};
 use crate::license;
 use crate::store::{Document, LicenseRecord};
@@ -24,9 +25,13 @@ impl Ops {
     pub async fn put_license(
         &self,
         actor: &Actor,
-        draft: &LicenseDraft,
+        draft: impl Into<Proposal<LicenseDraft>>,
     ) -> Result<Written<LicenseView>, OpError> {
         require(actor, Permission::LicenseWrite)?;
+        let Proposal { draft, problems } = draft.into();
+        if !problems.is_empty() {
+            return Err(OpError::Invalid(problems));
+        }
         let text = draft.license.trim().to_owned();
         if text.is_empty() {
             return Err(OpError::invalid("license", ErrorCode::Required, "must be given"));

@@ -1,10 +1,14 @@
 //! Members of a pool: parts of its document, addressed on their own.
 
-use super::{Ops, new_id, patch, require};
+use super::audit::check_list;
+use super::{Expected, Ops, new_id, patch, require, rules};
+use crate::draft::Proposal;
 use crate::error::{OpError, Written};
-use gslb_api_types::Stored;
+use crate::store::{Listing, StoreError, limit_of};
+use gslb_api_types::{ListQuery, Page, Stored};
 use gslb_engine::model::{
     Actor, ErrorCode, MAX_MEMBERS, Member, MemberDraft, MemberId, Permission, Pool, PoolDraft, PoolId,
+    ValidationError,
 };
 
 impl Ops {
@@ -16,6 +20,48 @@ impl Ops {
         let stored = self.get_pool(actor, pool).await?;
         Ok(Stored {
             value: stored.value.members,
+            revision: stored.revision,
+            warnings: Vec::new(),
+        })
+    }
+
+    /// One page of the members of a pool in their order, with the pool's revision.
+    ///
+    /// # Errors
+    /// [`OpError::Forbidden`], [`OpError::NotFound`]; [`OpError::Invalid`] for a bad cursor, and for any `sort`.
+    pub async fn member_page(
+        &self,
+        actor: &Actor,
+        pool: PoolId,
+        query: &ListQuery,
+    ) -> Result<Stored<Page<Member>>, OpError> {
+        check_list(&Listing::ORDERED, query)?;
+        let stored = self.list_members(actor, pool).await?;
+        let mut members = stored.value;
+        if let Some(text) = query.search.as_deref().map(str::trim).filter(|s| !s.is_empty()) {
+            let text = text.to_lowercase();
+            members.retain(|m| {
+                m.endpoint.to_string().contains(&text) || m.region.as_str().to_lowercase().contains(&text)
+            });
+        }
+        let total = members.len() as u64;
+        if let Some(cursor) = query.cursor.as_deref().filter(|c| !c.is_empty()) {
+            let last = cursor.parse().ok().map(MemberId);
+            let place = members.iter().position(|m| Some(m.id) == last);
+            let place = place.ok_or_else(|| OpError::from(StoreError::Cursor))?;
+            members.drain(..=place);
+        }
+        let limit = limit_of(query) as usize;
+        let more = members.len() > limit;
+        members.truncate(limit);
+        let next_cursor = members.last().filter(|_| more).map(|m| m.id.to_string());
+        let page = Page {
+            items: members,
+            next_cursor,
+            total,
+        };
+        Ok(Stored {
+            value: page,
             revision: stored.revision,
             warnings: Vec::new(),
         })
@@ -49,12 +95,13 @@ impl Ops {
         &self,
         actor: &Actor,
         pool: PoolId,
-        expected: Option<u64>,
-        draft: &MemberDraft,
+        expected: impl Into<Expected>,
+        draft: impl Into<Proposal<MemberDraft>>,
     ) -> Result<Written<Member>, OpError> {
         require(actor, Permission::PoolsWrite)?;
-        if draft.id.is_some() {
-            return Err(OpError::invalid(
+        let mut draft = draft.into();
+        if draft.draft.id.take().is_some() {
+            draft.problems.push(ValidationError::new(
                 "id",
                 ErrorCode::Invalid,
                 "the id of a new member is made by the server",
@@ -72,9 +119,8 @@ impl Ops {
         let index = drafts.len();
         // A new member with the address of an old one is a duplicate, not the old one again: it gets its own id.
         let id = MemberId(new_id());
-        let mut draft = draft.clone();
-        draft.id = None;
-        drafts.push(draft);
+        checked(&draft, id)?;
+        drafts.push(draft.draft);
         self.write_members(guard, actor, stored, drafts, index, id).await
     }
 
@@ -86,12 +132,12 @@ impl Ops {
         &self,
         actor: &Actor,
         id: MemberId,
-        expected: Option<u64>,
-        draft: &MemberDraft,
+        expected: impl Into<Expected>,
+        draft: impl Into<Proposal<MemberDraft>>,
     ) -> Result<Written<Member>, OpError> {
         require(actor, Permission::PoolsWrite)?;
-        self.change_member(actor, id, expected, |_| Ok(draft.clone()))
-            .await
+        let draft = draft.into();
+        self.change_member(actor, id, expected, |_| Ok(draft)).await
     }
 
     /// Changes some fields of a member (RFC 7396).
@@ -102,7 +148,7 @@ impl Ops {
         &self,
         actor: &Actor,
         id: MemberId,
-        expected: Option<u64>,
+        expected: impl Into<Expected>,
         patch: &serde_json::Value,
     ) -> Result<Written<Member>, OpError> {
         require(actor, Permission::PoolsWrite)?;
@@ -118,7 +164,7 @@ impl Ops {
         &self,
         actor: &Actor,
         id: MemberId,
-        expected: Option<u64>,
+        expected: impl Into<Expected>,
     ) -> Result<(), OpError> {
         require(actor, Permission::PoolsWrite)?;
         let pool = self.pool_of(actor, id).await?;
@@ -130,7 +176,7 @@ impl Ops {
         if members.len() == before {
             return Err(OpError::not_found("member", id));
         }
-        self.write_pool(guard, actor, stored, draft).await?;
+        self.write_pool(guard, actor, stored, (&draft).into()).await?;
         Ok(())
     }
 
@@ -143,14 +189,21 @@ impl Ops {
         &self,
         actor: &Actor,
         pool: PoolId,
-        expected: Option<u64>,
-        drafts: &[MemberDraft],
+        expected: impl Into<Expected>,
+        drafts: impl Into<Proposal<Vec<MemberDraft>>>,
     ) -> Result<Written<Vec<Member>>, OpError> {
         require(actor, Permission::PoolsWrite)?;
         let (guard, stored) = self.pool_to_change(actor, pool, expected).await?;
-        let draft = PoolDraft {
-            members: Some(drafts.to_vec()),
-            ..PoolDraft::from(&stored.value)
+        let Proposal { draft, mut problems } = drafts.into();
+        for problem in &mut problems {
+            problem.field = format!("members{}", problem.field);
+        }
+        let draft = Proposal {
+            draft: PoolDraft {
+                members: Some(draft),
+                ..PoolDraft::from(&stored.value)
+            },
+            problems,
         };
         let Written {
             value,
@@ -178,8 +231,8 @@ impl Ops {
         &self,
         actor: &Actor,
         id: MemberId,
-        expected: Option<u64>,
-        change: impl FnOnce(&MemberDraft) -> Result<MemberDraft, OpError>,
+        expected: impl Into<Expected>,
+        change: impl FnOnce(&MemberDraft) -> Result<Proposal<MemberDraft>, OpError>,
     ) -> Result<Written<Member>, OpError> {
         let pool = self.pool_of(actor, id).await?;
         let (guard, stored) = self.pool_to_change(actor, pool, expected).await?;
@@ -189,18 +242,16 @@ impl Ops {
         let Some((index, place)) = place else {
             return Err(OpError::not_found("member", id));
         };
-        let draft = change(place)?;
-        if draft.id.is_some_and(|other| other != id) {
-            return Err(OpError::invalid(
+        let mut draft = change(place)?;
+        if draft.draft.id.replace(id).is_some_and(|other| other != id) {
+            draft.problems.push(ValidationError::new(
                 "id",
                 ErrorCode::Conflict,
                 "the id of a member cannot change",
             ));
         }
-        *place = MemberDraft {
-            id: Some(id),
-            ..draft
-        };
+        checked(&draft, id)?;
+        *place = draft.draft;
         self.write_members(guard, actor, stored, drafts, index, id).await
     }
 
@@ -214,16 +265,13 @@ impl Ops {
         index: usize,
         id: MemberId,
     ) -> Result<Written<Member>, OpError> {
-        if let Some(draft) = drafts.get(index) {
-            draft.validate(id).map_err(OpError::Invalid)?;
-        }
         let draft = PoolDraft {
             members: Some(drafts),
             ..PoolDraft::from(&stored.value)
         };
         let prefix = format!("members[{index}].");
         let written = self
-            .write_pool(guard, actor, stored, draft)
+            .write_pool(guard, actor, stored, (&draft).into())
             .await
             .map_err(|error| match error {
                 OpError::Invalid(mut errors) => {
@@ -249,4 +297,12 @@ impl Ops {
             warnings,
         })
     }
+}
+
+fn checked(draft: &Proposal<MemberDraft>, id: MemberId) -> Result<(), OpError> {
+    let rules = rules::member(&draft.draft);
+    draft
+        .checked(draft.draft.validate(id), rules)
+        .map_err(OpError::Invalid)?;
+    Ok(())
 }

@@ -10,12 +10,16 @@ mod members;
 mod patch;
 mod pools;
 mod routing;
+mod rules;
 mod services;
 mod settings;
 mod status;
 mod tokens;
 mod users;
 mod zones;
+
+#[cfg(test)]
+mod full_disk;
 
 pub use routing::script_errors;
 pub use users::{MAX_PASSWORD, MIN_PASSWORD};
@@ -33,6 +37,21 @@ use gslb_engine::snapshot::SnapshotCell;
 use std::sync::Arc;
 use tokio::sync::{Mutex, MutexGuard};
 use uuid::Uuid;
+
+/// Which revision a write is meant for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Expected {
+    /// Whatever it is.
+    Any,
+    /// One of these.
+    OneOf(Vec<u64>),
+}
+
+impl From<Option<u64>> for Expected {
+    fn from(revision: Option<u64>) -> Self {
+        revision.map_or(Self::Any, |revision| Self::OneOf(vec![revision]))
+    }
+}
 
 /// What the use cases work on.
 #[derive(Debug, Clone)]
@@ -118,7 +137,8 @@ impl Ops {
         self.writing.lock().await
     }
 
-    /// Commits a change of `document` and waits until the snapshot with it is in force.
+    /// Commits a change of `document` and waits until the snapshot with it is in force. What is as it was needs no
+    /// change: it keeps its revision, and nothing is noted.
     async fn put<T>(
         &self,
         guard: MutexGuard<'_, ()>,
@@ -128,6 +148,15 @@ impl Ops {
         value: T,
         mut warnings: Vec<Warning>,
     ) -> Result<Written<T>, OpError> {
+        if let Some((stored, revision)) = &before
+            && *stored == document
+        {
+            return Ok(Written {
+                value,
+                revision: *revision,
+                warnings,
+            });
+        }
         let verb = if before.is_some() {
             Verb::Updated
         } else {
@@ -238,10 +267,10 @@ fn require(actor: &Actor, permission: Permission) -> Result<(), OpError> {
 }
 
 /// Refuses a write that expects another revision than the object has.
-fn expect(expected: Option<u64>, current: u64) -> Result<(), OpError> {
-    match expected {
-        Some(expected) if expected != current => Err(OpError::Stale { current }),
-        _ => Ok(()),
+fn expect(expected: impl Into<Expected>, current: u64) -> Result<(), OpError> {
+    match expected.into() {
+        Expected::OneOf(revisions) if !revisions.contains(&current) => Err(OpError::Stale { current }),
+        Expected::OneOf(_) | Expected::Any => Ok(()),
     }
 }
 
@@ -269,8 +298,11 @@ impl From<StoreError> for OpError {
                 gslb_engine::model::ErrorCode::Invalid,
                 "this cursor does not come from this list; begin without one",
             ),
-            StoreError::Query { ref source, .. } if is_busy(source) => {
+            StoreError::Query { ref source, .. } if code_of(source) == Some(BUSY) => {
                 Self::Unavailable("the database is locked by another program".to_owned())
+            }
+            StoreError::Query { ref source, .. } if code_of(source) == Some(FULL) => {
+                Self::DiskFull(Box::new(error))
             }
             other => Self::internal(other),
         }
@@ -287,11 +319,13 @@ fn field_of(rule: &str) -> &'static str {
     }
 }
 
-fn is_busy(error: &sqlx::Error) -> bool {
-    // SQLITE_BUSY is 5; extended codes have it in their low byte.
-    error
-        .as_database_error()
-        .and_then(sqlx::error::DatabaseError::code)
-        .and_then(|code| code.parse::<u32>().ok())
-        .is_some_and(|code| code & 0xff == 5)
+/// SQLITE_BUSY.
+const BUSY: u32 = 5;
+/// SQLITE_FULL.
+const FULL: u32 = 13;
+
+/// The primary result code of SQLite: extended codes have it in their low byte.
+fn code_of(error: &sqlx::Error) -> Option<u32> {
+    let code = error.as_database_error()?.code()?;
+    code.parse::<u32>().ok().map(|code| code & 0xff)
 }

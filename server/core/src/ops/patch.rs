@@ -1,9 +1,9 @@
 //! Merge patches (RFC 7396) over drafts.
 
+use crate::draft::{self, Draft, Proposal};
 use crate::error::OpError;
-use gslb_engine::model::{ErrorCode, ValidationError};
+use gslb_engine::model::ErrorCode;
 use serde::Serialize;
-use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
 /// Applies a merge patch (RFC 7396 §2).
@@ -27,38 +27,22 @@ fn merge(target: &mut Value, patch: &Value) {
     }
 }
 
-/// The draft that a patch makes of the stored one.
-///
-/// Every field that does not fit is reported, not only the first.
-pub(super) fn apply<D: Serialize + DeserializeOwned>(stored: &D, patch: &Value) -> Result<D, OpError> {
-    let Value::Object(fields) = patch else {
+/// The draft that a patch makes of the stored one, with everything in the patch that does not fit.
+pub(super) fn apply<D: Draft + Serialize>(stored: &D, patch: &Value) -> Result<Proposal<D>, OpError> {
+    if !patch.is_object() {
         return Err(OpError::invalid(
             "",
             ErrorCode::Invalid,
-            "a merge patch is a JSON object",
+            "the body must be an object: a merge patch (RFC 7396)",
         ));
-    };
+    }
+    let mut patch = patch.clone();
+    let mut problems = Vec::new();
+    draft::without_read_only::<D>(&mut patch);
+    D::prepare(&mut patch, &mut problems);
     let mut value = serde_json::to_value(stored).map_err(OpError::internal)?;
-    merge(&mut value, patch);
-    serde_json::from_value(value).map_err(|whole| {
-        let mut errors: Vec<_> = fields
-            .iter()
-            .filter_map(|(key, value)| {
-                let alone = Value::Object(Map::from_iter([(key.clone(), value.clone())]));
-                let error = serde_json::from_value::<D>(alone).err()?;
-                let code = if error.to_string().starts_with("unknown field") {
-                    ErrorCode::Unknown
-                } else {
-                    ErrorCode::Invalid
-                };
-                Some(ValidationError::new(key, code, error.to_string()))
-            })
-            .collect();
-        if errors.is_empty() {
-            errors.push(ValidationError::new("", ErrorCode::Invalid, whole.to_string()));
-        }
-        OpError::Invalid(errors)
-    })
+    merge(&mut value, &patch);
+    draft::fit(value, problems).map_err(OpError::Invalid)
 }
 
 #[cfg(test)]
@@ -104,11 +88,12 @@ mod tests {
     #[test]
     fn every_field_that_does_not_fit_is_named() {
         let patch = json!({"ttl": "soon", "enabled": 1, "nmae": "x", "name": "fits"});
-        let Err(OpError::Invalid(errors)) = apply(&ServiceDraft::default(), &patch) else {
+        let Ok(proposal) = apply(&ServiceDraft::default(), &patch) else {
             panic!()
         };
-        let mut fields: Vec<_> = errors.iter().map(|e| e.field.as_str()).collect();
+        let mut fields: Vec<_> = proposal.problems.iter().map(|e| e.field.as_str()).collect();
         fields.sort_unstable();
         assert_eq!(fields, ["enabled", "nmae", "ttl"]);
+        assert_eq!(proposal.draft.name.as_deref(), Some("fits"));
     }
 }

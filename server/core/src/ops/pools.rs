@@ -1,6 +1,7 @@
 //! Pools.
 
-use super::{Ops, expect, new_id, patch, require};
+use super::{Expected, Ops, expect, new_id, patch, require, rules};
+use crate::draft::Proposal;
 use crate::error::{OpError, Written};
 use crate::store::{Document, Listing, Row};
 use gslb_api_types::{ListQuery, Page, PoolSummary, Stored};
@@ -74,11 +75,15 @@ impl Ops {
     ///
     /// # Errors
     /// [`OpError::Invalid`] with every problem, [`OpError::Conflict`] when the name is taken.
-    pub async fn create_pool(&self, actor: &Actor, draft: &PoolDraft) -> Result<Written<Pool>, OpError> {
+    pub async fn create_pool(
+        &self,
+        actor: &Actor,
+        draft: impl Into<Proposal<PoolDraft>>,
+    ) -> Result<Written<Pool>, OpError> {
         require(actor, Permission::PoolsWrite)?;
         let guard = self.lock().await;
         let pool = self
-            .checked_pool(actor, PoolId(new_id()), &[], draft.clone())
+            .checked_pool(actor, PoolId(new_id()), &[], draft.into())
             .await?;
         let warnings = pool_warnings(&pool);
         self.put(guard, actor, None, Document::Pool(pool.clone()), pool, warnings)
@@ -93,14 +98,14 @@ impl Ops {
         &self,
         actor: &Actor,
         id: PoolId,
-        expected: Option<u64>,
-        draft: &PoolDraft,
+        expected: impl Into<Expected>,
+        draft: impl Into<Proposal<PoolDraft>>,
     ) -> Result<Written<Pool>, OpError> {
         require(actor, Permission::PoolsWrite)?;
         let (guard, stored) = self.pool_to_change(actor, id, expected).await?;
-        let mut draft = draft.clone();
-        if draft.members.is_none() {
-            draft.members = PoolDraft::from(&stored.value).members;
+        let mut draft = draft.into();
+        if draft.draft.members.is_none() {
+            draft.draft.members = PoolDraft::from(&stored.value).members;
         }
         self.write_pool(guard, actor, stored, draft).await
     }
@@ -113,12 +118,15 @@ impl Ops {
         &self,
         actor: &Actor,
         id: PoolId,
-        expected: Option<u64>,
+        expected: impl Into<Expected>,
         patch: &serde_json::Value,
     ) -> Result<Written<Pool>, OpError> {
         require(actor, Permission::PoolsWrite)?;
         let (guard, stored) = self.pool_to_change(actor, id, expected).await?;
-        let draft = patch::apply(&PoolDraft::from(&stored.value), patch)?;
+        let mut draft = patch::apply(&PoolDraft::from(&stored.value), patch)?;
+        if let (Some(check), Some(patch)) = (&mut draft.draft.health_check, patch.get("healthCheck")) {
+            rules::follow_type(check, patch);
+        }
         self.write_pool(guard, actor, stored, draft).await
     }
 
@@ -131,7 +139,7 @@ impl Ops {
         &self,
         actor: &Actor,
         id: PoolId,
-        expected: Option<u64>,
+        expected: impl Into<Expected>,
         cascade: bool,
     ) -> Result<(), OpError> {
         require(actor, Permission::PoolsWrite)?;
@@ -172,7 +180,7 @@ impl Ops {
         &self,
         actor: &Actor,
         id: PoolId,
-        expected: Option<u64>,
+        expected: impl Into<Expected>,
     ) -> Result<(MutexGuard<'_, ()>, Row<Pool>), OpError> {
         let guard = self.lock().await;
         let stored = self.stored_pool(actor, id).await?;
@@ -185,7 +193,7 @@ impl Ops {
         guard: MutexGuard<'_, ()>,
         actor: &Actor,
         stored: Row<Pool>,
-        draft: PoolDraft,
+        draft: Proposal<PoolDraft>,
     ) -> Result<Written<Pool>, OpError> {
         let pool = self
             .checked_pool(actor, stored.value.id, &stored.value.members, draft)
@@ -202,29 +210,26 @@ impl Ops {
         actor: &Actor,
         id: PoolId,
         members: &[Member],
-        mut draft: PoolDraft,
+        mut proposal: Proposal<PoolDraft>,
     ) -> Result<Pool, OpError> {
+        let draft = &mut proposal.draft;
         let strangers = keep_identities(members, draft.members.as_deref_mut().unwrap_or_default());
-        let pool = match draft.validate(id, actor.tenant_id, || MemberId(new_id())) {
-            Ok(pool) if strangers.is_empty() => pool,
-            Ok(_) => return Err(OpError::Invalid(strangers)),
-            Err(mut errors) => {
-                errors.extend(strangers);
-                return Err(OpError::Invalid(errors));
+        let mut found = rules::pool(draft);
+        found.extend(strangers);
+        let validated = draft.validate(id, actor.tenant_id, || MemberId(new_id()));
+        let name = draft.name.as_deref().map(str::trim).unwrap_or_default();
+        let holder = self.parts.store.id_by_name::<Pool>(actor.tenant_id, name).await?;
+        let collision = holder.is_some_and(|holder| holder != id.0).then(|| {
+            ValidationError::new("name", ErrorCode::Conflict, format!("the name `{name}` is taken"))
+        });
+        match (proposal.checked(validated, found), collision) {
+            (Ok(pool), None) => Ok(pool),
+            (Ok(_), Some(collision)) => Err(OpError::Conflict(vec![collision])),
+            (Err(mut errors), collision) => {
+                errors.extend(collision);
+                Err(OpError::Invalid(errors))
             }
-        };
-        let holder = self
-            .parts
-            .store
-            .id_by_name::<Pool>(actor.tenant_id, &pool.name)
-            .await?;
-        if holder.is_some_and(|holder| holder != id.0) {
-            return Err(OpError::conflict(
-                "name",
-                format!("the name `{}` is taken", pool.name),
-            ));
         }
-        Ok(pool)
     }
 }
 

@@ -1,10 +1,11 @@
 //! Services.
 
 use super::routing::script_errors;
-use super::{Ops, expect, new_id, patch, require};
+use super::{Expected, Ops, expect, new_id, patch, require, rules};
+use crate::draft::Proposal;
 use crate::error::{OpError, Written};
 use crate::store::{Document, Row};
-use gslb_api_types::{ListQuery, Page, ServiceRow, Stored};
+use gslb_api_types::{ListQuery, Page, ServiceDetail, ServiceRow, Stored};
 use gslb_engine::model::{
     Actor, DomainName, ErrorCode, Permission, Pool, PoolId, Routing, Service, ServiceDraft, ServiceId,
     ValidationError, Warning,
@@ -48,6 +49,25 @@ impl Ops {
         }))
     }
 
+    /// A service with the name of its pool, and whether the licence holds its chain back.
+    ///
+    /// # Errors
+    /// The database fails.
+    pub async fn service_detail(
+        &self,
+        actor: &Actor,
+        stored: Stored<Service>,
+    ) -> Result<Stored<ServiceDetail>, OpError> {
+        let id = stored.value.pool_id;
+        let pool = self.parts.store.get::<Pool>(actor.tenant_id, id.0).await?;
+        let tier = self.tier();
+        Ok(stored.map(|service| ServiceDetail {
+            pool_name: pool.map(|row| row.value.name).unwrap_or_default(),
+            license_fallback: service.routing.required_tier() > tier,
+            service,
+        }))
+    }
+
     async fn service_page(&self, actor: &Actor, query: &ListQuery) -> Result<Page<Row<Service>>, OpError> {
         require(actor, Permission::ServicesRead)?;
         self.page(actor, &crate::store::Listing::SERVICES, query).await
@@ -70,12 +90,13 @@ impl Ops {
     pub async fn create_service(
         &self,
         actor: &Actor,
-        draft: &ServiceDraft,
+        draft: impl Into<Proposal<ServiceDraft>>,
     ) -> Result<Written<Service>, OpError> {
         require(actor, Permission::ServicesWrite)?;
-        self.gate(actor, draft, None)?;
+        let draft = draft.into();
+        self.gate(actor, &draft.draft, None)?;
         let guard = self.lock().await;
-        let service = self.checked_service(actor, ServiceId(new_id()), draft).await?;
+        let service = self.checked_service(actor, ServiceId(new_id()), &draft).await?;
         let warnings = self.service_warnings(&service).await?;
         self.put(
             guard,
@@ -96,14 +117,14 @@ impl Ops {
         &self,
         actor: &Actor,
         id: ServiceId,
-        expected: Option<u64>,
-        draft: &ServiceDraft,
+        expected: impl Into<Expected>,
+        draft: impl Into<Proposal<ServiceDraft>>,
     ) -> Result<Written<Service>, OpError> {
         require(actor, Permission::ServicesWrite)?;
         let guard = self.lock().await;
         let stored = self.stored_service(actor, id).await?;
         expect(expected, stored.revision)?;
-        self.write_service(guard, actor, stored, draft).await
+        self.write_service(guard, actor, stored, &draft.into()).await
     }
 
     /// Changes some fields of a service (RFC 7396).
@@ -115,7 +136,7 @@ impl Ops {
         &self,
         actor: &Actor,
         id: ServiceId,
-        expected: Option<u64>,
+        expected: impl Into<Expected>,
         patch: &serde_json::Value,
     ) -> Result<Written<Service>, OpError> {
         require(actor, Permission::ServicesWrite)?;
@@ -129,14 +150,14 @@ impl Ops {
             .is_some_and(|text| !text.is_empty());
         if matches!(stored.value.routing, Routing::Chain(_)) && patch.get("filterChain").is_none() {
             if names_algorithm {
-                return Err(OpError::invalid(
+                draft.problems.push(ValidationError::new(
                     "algorithm",
                     ErrorCode::Conflict,
                     "this service has a filter chain, which wins over an algorithm; \
                      send `filterChain: []` as well to go back to a single algorithm",
                 ));
             }
-            draft.algorithm = None;
+            draft.draft.algorithm = None;
         }
         self.write_service(guard, actor, stored, &draft).await
     }
@@ -149,7 +170,7 @@ impl Ops {
         &self,
         actor: &Actor,
         id: ServiceId,
-        expected: Option<u64>,
+        expected: impl Into<Expected>,
     ) -> Result<(), OpError> {
         require(actor, Permission::ServicesWrite)?;
         let guard = self.lock().await;
@@ -169,9 +190,9 @@ impl Ops {
         guard: tokio::sync::MutexGuard<'_, ()>,
         actor: &Actor,
         stored: Row<Service>,
-        draft: &ServiceDraft,
+        draft: &Proposal<ServiceDraft>,
     ) -> Result<Written<Service>, OpError> {
-        self.gate(actor, draft, Some(&stored.value))?;
+        self.gate(actor, &draft.draft, Some(&stored.value))?;
         let service = self.checked_service(actor, stored.value.id, draft).await?;
         let warnings = self.service_warnings(&service).await?;
         let before = Some((Document::Service(stored.value), stored.revision));
@@ -191,23 +212,24 @@ impl Ops {
         &self,
         actor: &Actor,
         id: ServiceId,
-        draft: &ServiceDraft,
+        proposal: &Proposal<ServiceDraft>,
     ) -> Result<Service, OpError> {
-        let store = &self.parts.store;
+        let draft = &proposal.draft;
         let validated = draft.validate(id, actor.tenant_id, self.default_algorithm());
-        let (service, mut errors) = match validated {
+        let (service, mut errors) = match proposal.checked(validated, rules::service(draft)) {
             Ok(service) => (Some(service), Vec::new()),
             Err(errors) => (None, errors),
         };
         let chain = draft.filter_chain.as_deref().unwrap_or_default();
         errors.extend(script_errors("filterChain", chain));
-        // The pool is looked up also when other fields are wrong: every problem at once.
+        // The other objects are looked at also when fields are wrong: every problem at once.
         let pool_id = draft
             .pool_id
             .as_deref()
             .and_then(|text| text.trim().parse::<PoolId>().ok());
+        let pools = &self.parts.store;
         if let Some(pool_id) = pool_id
-            && store.get::<Pool>(actor.tenant_id, pool_id.0).await?.is_none()
+            && pools.get::<Pool>(actor.tenant_id, pool_id.0).await?.is_none()
         {
             errors.push(ValidationError::new(
                 "poolId",
@@ -215,38 +237,62 @@ impl Ops {
                 format!("there is no pool `{pool_id}`"),
             ));
         }
-        let service = match service {
-            Some(service) if errors.is_empty() => service,
-            _ => return Err(OpError::Invalid(errors)),
+        let collisions = self.service_collisions(actor, id, draft).await?;
+        match service {
+            Some(_) if errors.is_empty() && !collisions.is_empty() => Err(OpError::Conflict(collisions)),
+            Some(service) if errors.is_empty() => Ok(service),
+            _ => {
+                errors.extend(collisions);
+                Err(OpError::Invalid(errors))
+            }
+        }
+    }
+
+    /// What of a draft is taken by other services or lies in the zones of others.
+    async fn service_collisions(
+        &self,
+        actor: &Actor,
+        id: ServiceId,
+        draft: &ServiceDraft,
+    ) -> Result<Vec<ValidationError>, OpError> {
+        let store = &self.parts.store;
+        let mut found = Vec::new();
+        let mut taken = |field: &str, message: String| {
+            found.push(ValidationError::new(field, ErrorCode::Conflict, message));
         };
-        let holder = store
-            .id_by_name::<Service>(actor.tenant_id, &service.name)
-            .await?;
+        let name = draft.name.as_deref().map(str::trim).unwrap_or_default();
+        let holder = store.id_by_name::<Service>(actor.tenant_id, name).await?;
         if holder.is_some_and(|holder| holder != id.0) {
-            return Err(OpError::conflict(
-                "name",
-                format!("the name `{}` is taken", service.name),
-            ));
+            taken("name", format!("the name `{name}` is taken"));
         }
-        if let Some((tenant, holder)) = store.holder(service.domain.as_str()).await?
-            && holder != id
-        {
-            let message = if tenant == actor.tenant_id {
-                format!("the domain `{}` is taken by another service", service.domain)
-            } else {
-                format!("the domain `{}` is taken: it is not yours", service.domain)
-            };
-            return Err(OpError::conflict("domain", message));
+        let domain = DomainName::parse("domain", draft.domain.as_deref().unwrap_or_default());
+        let Ok(domain) = domain else {
+            return Ok(found);
+        };
+        match store.holder(domain.as_str()).await? {
+            Some((tenant, holder)) if holder != id && tenant == actor.tenant_id => {
+                taken(
+                    "domain",
+                    format!("the domain `{domain}` is taken by another service"),
+                );
+            }
+            Some((_, holder)) if holder != id => {
+                taken(
+                    "domain",
+                    format!("the domain `{domain}` is taken: it is not yours"),
+                );
+            }
+            _ => {
+                let zone = self.enclosing_zone(&domain).await?;
+                if zone.is_some_and(|zone| zone.tenant_id != actor.tenant_id) {
+                    taken(
+                        "domain",
+                        format!("the domain `{domain}` lies in a zone that is not yours"),
+                    );
+                }
+            }
         }
-        if let Some(zone) = self.enclosing_zone(&service.domain).await?
-            && zone.tenant_id != actor.tenant_id
-        {
-            return Err(OpError::conflict(
-                "domain",
-                format!("the domain `{}` lies in a zone that is not yours", service.domain),
-            ));
-        }
-        Ok(service)
+        Ok(found)
     }
 
     /// The closest zone around a name, of whatever tenant.

@@ -3,6 +3,7 @@
 use super::{Ops, new_id, require};
 use crate::auth::secret::{new_token, token_hash};
 use crate::clock::from_millis;
+use crate::draft::Proposal;
 use crate::error::{OpError, Written};
 use crate::store::{Document, Listing, Row, TokenRecord};
 use gslb_api_types::{ListQuery, Page, TokenCreated, TokenDraft, TokenView};
@@ -44,9 +45,11 @@ impl Ops {
     pub async fn create_token(
         &self,
         actor: &Actor,
-        draft: &TokenDraft,
+        draft: impl Into<Proposal<TokenDraft>>,
     ) -> Result<Written<TokenCreated>, OpError> {
         require(actor, Permission::TokensWrite)?;
+        let proposal = draft.into();
+        let draft = &proposal.draft;
         let mut errors = Vec::new();
         let name = super::users::checked_name(&mut errors, draft.name.as_deref());
         let mut permissions = Vec::new();
@@ -87,6 +90,7 @@ impl Ops {
                 None
             }
         });
+        let errors = proposal.with(errors);
         if !errors.is_empty() {
             return Err(OpError::Invalid(errors));
         }
@@ -143,7 +147,7 @@ fn view(record: TokenRecord, created_at: OffsetDateTime, last_used: Option<i64>)
         permissions: record.permissions,
         created_at: seconds(created_at),
         expires_at: record.expires_at.map(seconds),
-        // To the minute: see `Auth::actor_of_token`.
-        last_used_at: last_used.map(|ms| seconds(from_millis(ms))),
+        // To the minute (see `Auth::actor_of_token`), which may have begun before the token was made.
+        last_used_at: last_used.map(|ms| seconds(from_millis(ms).max(created_at))),
     }
 }

@@ -1,7 +1,8 @@
 //! User accounts.
 
-use super::{Ops, expect, new_id, require};
+use super::{Expected, Ops, expect, new_id, require};
 use crate::auth::password;
+use crate::draft::Proposal;
 use crate::error::{OpError, Written};
 use crate::store::{Document, Listing, Row, UserRecord};
 use gslb_api_types::{ListQuery, Page, PasswordChange, UserDraft, UserView};
@@ -24,6 +25,8 @@ pub(super) fn checked_name(errors: &mut Vec<ValidationError>, name: Option<&str>
     } else if let Some(bad) = name.chars().find(|c| c.is_control()) {
         let message = format!("contains the control character {bad:?}; use printable characters");
         errors.push(ValidationError::new("name", ErrorCode::Invalid, message));
+    } else {
+        super::rules::visible(errors, "name", Some(name));
     }
     name.to_owned()
 }
@@ -80,13 +83,20 @@ impl Ops {
     /// # Errors
     /// [`OpError::Invalid`] with every problem, also for a role above the actor's own; [`OpError::Conflict`] when
     /// the name is taken.
-    pub async fn create_user(&self, actor: &Actor, draft: &UserDraft) -> Result<Written<UserView>, OpError> {
+    pub async fn create_user(
+        &self,
+        actor: &Actor,
+        draft: impl Into<Proposal<UserDraft>>,
+    ) -> Result<Written<UserView>, OpError> {
         require(actor, Permission::UsersWrite)?;
+        let proposal = draft.into();
+        let draft = &proposal.draft;
         let mut errors = Vec::new();
         let name = checked_name(&mut errors, draft.name.as_deref());
         check_password(&mut errors, "password", draft.password.as_deref());
         let role = draft.role.unwrap_or(Role::Viewer);
         check_role(&mut errors, actor, role);
+        let errors = proposal.with(errors);
         if !errors.is_empty() {
             return Err(OpError::Invalid(errors));
         }
@@ -121,7 +131,7 @@ impl Ops {
         &self,
         actor: &Actor,
         id: UserId,
-        expected: Option<u64>,
+        expected: impl Into<Expected>,
         draft: &UserDraft,
     ) -> Result<Written<UserView>, OpError> {
         require(actor, Permission::UsersWrite)?;
@@ -173,16 +183,18 @@ impl Ops {
     /// Changes the actor's own password; the old one is asked for.
     ///
     /// # Errors
-    /// [`OpError::Invalid`] for a wrong old or too short new password, [`OpError::NotFound`] when the actor is no
+    /// [`OpError::Invalid`] for a wrong old or too short new password, [`OpError::NoAccount`] when the actor is no
     /// user account.
     pub async fn change_password(
         &self,
         actor: &Actor,
-        change: &PasswordChange,
+        change: impl Into<Proposal<PasswordChange>>,
     ) -> Result<Written<UserView>, OpError> {
         let ActorKind::User(id) = actor.kind else {
-            return Err(OpError::not_found("account", &actor.name));
+            return Err(OpError::NoAccount);
         };
+        let proposal = change.into();
+        let change = &proposal.draft;
         let row = self.stored_user(actor, id).await?;
         let mut errors = Vec::new();
         check_password(&mut errors, "new", Some(&change.new));
@@ -193,6 +205,7 @@ impl Ops {
                 "this is not the password in force",
             ));
         }
+        let errors = proposal.with(errors);
         if !errors.is_empty() {
             return Err(OpError::Invalid(errors));
         }

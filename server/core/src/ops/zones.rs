@@ -1,10 +1,13 @@
 //! Zones.
 
-use super::{Ops, expect, new_id, patch, require};
+use super::{Expected, Ops, expect, new_id, patch, require, rules};
+use crate::draft::Proposal;
 use crate::error::{OpError, Written};
 use crate::store::{Document, Listing, Row};
 use gslb_api_types::{ListQuery, Page, Stored};
-use gslb_engine::model::{Actor, Permission, Zone, ZoneDraft, ZoneId};
+use gslb_engine::model::{
+    Actor, DomainName, ErrorCode, Permission, ValidationError, Zone, ZoneDraft, ZoneId,
+};
 use tokio::sync::MutexGuard;
 
 impl Ops {
@@ -30,10 +33,16 @@ impl Ops {
     ///
     /// # Errors
     /// [`OpError::Invalid`] with every problem, [`OpError::Conflict`] when the apex is taken.
-    pub async fn create_zone(&self, actor: &Actor, draft: &ZoneDraft) -> Result<Written<Zone>, OpError> {
+    pub async fn create_zone(
+        &self,
+        actor: &Actor,
+        draft: impl Into<Proposal<ZoneDraft>>,
+    ) -> Result<Written<Zone>, OpError> {
         require(actor, Permission::ZonesWrite)?;
         let guard = self.lock().await;
-        let zone = self.checked_zone(actor, ZoneId(new_id()), 1, draft).await?;
+        let zone = self
+            .checked_zone(actor, ZoneId(new_id()), 1, &draft.into())
+            .await?;
         self.put(guard, actor, None, Document::Zone(zone.clone()), zone, Vec::new())
             .await
     }
@@ -46,14 +55,14 @@ impl Ops {
         &self,
         actor: &Actor,
         id: ZoneId,
-        expected: Option<u64>,
-        draft: &ZoneDraft,
+        expected: impl Into<Expected>,
+        draft: impl Into<Proposal<ZoneDraft>>,
     ) -> Result<Written<Zone>, OpError> {
         require(actor, Permission::ZonesWrite)?;
         let guard = self.lock().await;
         let stored = self.stored_zone(actor, id).await?;
         expect(expected, stored.revision)?;
-        self.write_zone(guard, actor, stored, draft).await
+        self.write_zone(guard, actor, stored, &draft.into()).await
     }
 
     /// Changes some fields of a zone (RFC 7396). Its serial grows.
@@ -64,7 +73,7 @@ impl Ops {
         &self,
         actor: &Actor,
         id: ZoneId,
-        expected: Option<u64>,
+        expected: impl Into<Expected>,
         patch: &serde_json::Value,
     ) -> Result<Written<Zone>, OpError> {
         require(actor, Permission::ZonesWrite)?;
@@ -79,7 +88,12 @@ impl Ops {
     ///
     /// # Errors
     /// [`OpError::Forbidden`], [`OpError::NotFound`], [`OpError::Stale`].
-    pub async fn delete_zone(&self, actor: &Actor, id: ZoneId, expected: Option<u64>) -> Result<(), OpError> {
+    pub async fn delete_zone(
+        &self,
+        actor: &Actor,
+        id: ZoneId,
+        expected: impl Into<Expected>,
+    ) -> Result<(), OpError> {
         require(actor, Permission::ZonesWrite)?;
         let guard = self.lock().await;
         let stored = self.stored_zone(actor, id).await?;
@@ -98,10 +112,13 @@ impl Ops {
         guard: MutexGuard<'_, ()>,
         actor: &Actor,
         stored: Row<Zone>,
-        draft: &ZoneDraft,
+        draft: &Proposal<ZoneDraft>,
     ) -> Result<Written<Zone>, OpError> {
-        let serial = stored.value.serial.wrapping_add(1);
-        let zone = self.checked_zone(actor, stored.value.id, serial, draft).await?;
+        let serial = stored.value.serial;
+        let mut zone = self.checked_zone(actor, stored.value.id, serial, draft).await?;
+        if zone != stored.value {
+            zone.serial = serial.wrapping_add(1);
+        }
         let before = Some((Document::Zone(stored.value), stored.revision));
         self.put(
             guard,
@@ -119,25 +136,31 @@ impl Ops {
         actor: &Actor,
         id: ZoneId,
         serial: u32,
-        draft: &ZoneDraft,
+        proposal: &Proposal<ZoneDraft>,
     ) -> Result<Zone, OpError> {
-        let zone = draft
-            .validate(id, actor.tenant_id, serial)
-            .map_err(OpError::Invalid)?;
-        let holder = self.parts.store.zone_by_name(zone.name.as_str()).await?;
-        match holder {
-            Some(holder) if holder.value.id != id => {
-                let whose = if holder.value.tenant_id == actor.tenant_id {
-                    ""
-                } else {
-                    ": it is not yours"
-                };
-                Err(OpError::conflict(
-                    "name",
-                    format!("the zone `{}` is taken{whose}", zone.name),
-                ))
+        let draft = &proposal.draft;
+        let validated = draft.validate(id, actor.tenant_id, serial);
+        let name = DomainName::parse("name", draft.name.as_deref().unwrap_or_default());
+        let holder = match &name {
+            Ok(name) => self.parts.store.zone_by_name(name.as_str()).await?,
+            Err(_) => None,
+        };
+        let collision = holder.filter(|holder| holder.value.id != id).map(|holder| {
+            let whose = if holder.value.tenant_id == actor.tenant_id {
+                ""
+            } else {
+                ": it is not yours"
+            };
+            let message = format!("the zone `{}` is taken{whose}", holder.value.name);
+            ValidationError::new("name", ErrorCode::Conflict, message)
+        });
+        match (proposal.checked(validated, rules::zone(draft)), collision) {
+            (Ok(zone), None) => Ok(zone),
+            (Ok(_), Some(collision)) => Err(OpError::Conflict(vec![collision])),
+            (Err(mut errors), collision) => {
+                errors.extend(collision);
+                Err(OpError::Invalid(errors))
             }
-            _ => Ok(zone),
         }
     }
 }

@@ -45,11 +45,19 @@ impl Store {
     }
 
     async fn apply_with(&self, at: Option<u64>, change: &Change) -> Result<(u64, bool), StoreError> {
-        let mut connection = self
-            .writer
-            .acquire()
-            .await
-            .map_err(StoreError::query("get the writer"))?;
+        let mut connection = self.writer().await?;
+        let result = Self::apply_on(&mut connection, at, change).await;
+        if let Err(error) = &result {
+            error.leave(&mut connection);
+        }
+        result
+    }
+
+    async fn apply_on(
+        connection: &mut SqliteConnection,
+        at: Option<u64>,
+        change: &Change,
+    ) -> Result<(u64, bool), StoreError> {
         // IMMEDIATE: the lock is taken before anything is read, so that a read cannot be outdated by the write.
         let mut tx = connection
             .begin_with("BEGIN IMMEDIATE")

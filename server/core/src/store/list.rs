@@ -14,6 +14,11 @@ const DEFAULT_LIMIT: u32 = 100;
 /// Most rows a page.
 const MAX_LIMIT: u32 = 500;
 
+/// Rows of a page.
+pub(crate) fn limit_of(query: &ListQuery) -> u32 {
+    query.limit.unwrap_or(DEFAULT_LIMIT).clamp(1, MAX_LIMIT)
+}
+
 /// A row with the value it was sorted by.
 #[derive(FromRow)]
 struct SortedRow {
@@ -56,6 +61,8 @@ pub(crate) struct Listing {
 }
 
 impl Listing {
+    /// In the order that the list has, and no other.
+    pub(crate) const ORDERED: Self = Self { columns: &[] };
     /// Only by name.
     pub(crate) const NAMED: Self = Self {
         columns: &[("name", "name")],
@@ -73,7 +80,8 @@ impl Listing {
             None => (text, false),
         };
         if text.is_empty() {
-            return self.columns.first().map(|(_, column)| (*column, descending));
+            let (_, column) = self.columns.first().unwrap_or(&("", ""));
+            return (!descending || !column.is_empty()).then_some((*column, descending));
         }
         self.columns
             .iter()
@@ -103,7 +111,7 @@ impl Store {
         listing: &Listing,
         query: &ListQuery,
     ) -> Result<Page<Row<T>>, StoreError> {
-        let limit = query.limit.unwrap_or(DEFAULT_LIMIT).clamp(1, MAX_LIMIT);
+        let limit = limit_of(query);
         let (column, descending) = listing.sort(query.sort.as_deref()).unwrap_or(("name", false));
         let after = query
             .cursor

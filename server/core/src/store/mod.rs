@@ -15,15 +15,16 @@ mod sessions;
 
 pub use audit::AuditFilter;
 pub use change::{Action, Audit, Change, Document, ObjectKind};
-pub(crate) use list::Listing;
+pub(crate) use list::{Listing, limit_of};
 pub use log::{Commit, ConfigLog};
 pub use read::{Aggregate, Configuration};
 pub use records::{LicenseRecord, Row, TokenRecord, UserRecord};
 pub use sessions::SessionRecord;
 
 use sqlx::migrate::Migrator;
+use sqlx::pool::PoolConnection;
 use sqlx::sqlite::{
-    SqliteConnectOptions, SqliteJournalMode, SqlitePool, SqlitePoolOptions, SqliteSynchronous,
+    Sqlite, SqliteConnectOptions, SqliteJournalMode, SqlitePool, SqlitePoolOptions, SqliteSynchronous,
 };
 use std::fs::{File, OpenOptions, TryLockError};
 use std::path::{Path, PathBuf};
@@ -111,6 +112,14 @@ pub enum StoreError {
 }
 
 impl StoreError {
+    /// Gives up a connection whose transaction failed in the database itself. SQLite ends a transaction on its own when
+    /// the disk is full or cannot be read; sqlx would go on counting it as open, and could never begin another.
+    fn leave(&self, connection: &mut PoolConnection<Sqlite>) {
+        if matches!(self, Self::Query { .. }) {
+            connection.close_on_drop();
+        }
+    }
+
     fn query(context: &'static str) -> impl FnOnce(sqlx::Error) -> Self {
         move |source| Self::Query { context, source }
     }
@@ -125,7 +134,35 @@ pub struct Store {
     readers: SqlitePool,
 }
 
+#[cfg(test)]
 impl Store {
+    /// Lets the file grow by so many pages and no more, as a full disk does; `None` lifts the limit.
+    pub(crate) async fn leave_pages(&self, pages: Option<i64>) {
+        let now: i64 = sqlx::query_scalar("PRAGMA page_count")
+            .fetch_one(&self.writer)
+            .await
+            .unwrap();
+        let most = pages.map_or(1_000_000_000, |more| now + more).to_string();
+        // For the connection there is, and for those that take its place.
+        let options = (*self.writer.connect_options()).clone();
+        self.writer
+            .set_connect_options(options.pragma("max_page_count", most.clone()));
+        sqlx::query(sqlx::AssertSqlSafe(format!("PRAGMA max_page_count = {most}")))
+            .execute(&self.writer)
+            .await
+            .unwrap();
+    }
+}
+
+impl Store {
+    /// The one connection that writes.
+    async fn writer(&self) -> Result<PoolConnection<Sqlite>, StoreError> {
+        self.writer
+            .acquire()
+            .await
+            .map_err(StoreError::query("get the writer"))
+    }
+
     /// Opens (or makes) the database file and brings its tables up to date.
     ///
     /// # Errors

@@ -160,12 +160,27 @@ impl Store {
         Ok(self.all::<LicenseRecord>().await?.pop())
     }
 
-    /// The user with a log-in name.
+    /// The user with a log-in name. Names that differ in case alone are one account; of two that an older version let
+    /// in, each is found by its own spelling.
     ///
     /// # Errors
     /// As for [`get`](Self::get).
     pub async fn user_by_name(&self, name: &str) -> Result<Option<Row<UserRecord>>, StoreError> {
-        self.one("name", name).await
+        if let Some(row) = self.one("name", name).await? {
+            return Ok(Some(row));
+        }
+        let folded = name.to_lowercase();
+        let users: Vec<(String, String)> = sqlx::query_as("SELECT id, name FROM users")
+            .fetch_all(&self.readers)
+            .await
+            .map_err(StoreError::query("look for an account"))?;
+        match users
+            .into_iter()
+            .find(|(_, other)| other.to_lowercase() == folded)
+        {
+            Some((id, _)) => self.one("id", &id).await,
+            None => Ok(None),
+        }
     }
 
     /// The user with an id, in whatever tenant.

@@ -335,3 +335,91 @@ async fn the_bootstrap_token_is_the_system_administrator() {
     }
     world.stop().await;
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn names_that_differ_in_case_alone_are_one_account() {
+    let world = World::new(Tier::Free).await;
+    let draft = |name: &str| UserDraft {
+        name: Some(name.to_owned()),
+        password: Some("long enough".to_owned()),
+        ..UserDraft::default()
+    };
+    world.ops.create_user(&admin(), &draft("Jürgen")).await.unwrap();
+    for name in ["jürgen", "JÜRGEN", "Admin", "ADMIN"] {
+        let taken = conflict(world.ops.create_user(&admin(), &draft(name)).await);
+        assert_eq!(taken.0, "name", "{name}");
+    }
+    for (name, password) in [("ADMIN", "correct horse"), ("jÜrgen", "long enough")] {
+        assert!(world.auth.login(name, password, ip(HERE)).await.is_ok(), "{name}");
+    }
+    for name in ["a\u{200b}dmin", "adm\u{202e}nim"] {
+        assert_eq!(
+            fields(world.ops.create_user(&admin(), &draft(name)).await),
+            ["name"]
+        );
+    }
+    world.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_browser_that_has_logged_in_is_not_kept_out_by_others() {
+    let world = World::new(Tier::Free).await;
+    let auth = &world.auth;
+    let actor = auth.login("admin", "correct horse", ip(HERE)).await.unwrap();
+    let ActorKind::User(id) = actor.kind else { panic!() };
+    let mark = auth.device_mark(id).await.unwrap().unwrap();
+    // Somebody at the same address has used up its tries.
+    while !matches!(
+        auth.login("admin", "wrong", ip(HERE)).await,
+        Err(LoginError::TooMany { .. })
+    ) {}
+    let forged = format!("{}0", &mark[..mark.len() - 1]);
+    for wrong in ["", "x", &forged, &mark[..40]] {
+        let limited = auth
+            .login_with_mark("admin", "correct horse", ip(HERE), Some(wrong))
+            .await;
+        let same = *wrong == mark;
+        assert!(
+            same || matches!(limited, Err(LoginError::TooMany { .. })),
+            "{wrong}"
+        );
+    }
+    let owner = |password| auth.login_with_mark("admin", password, ip(HERE), Some(&mark));
+    assert!(owner("correct horse").await.is_ok());
+    // The mark opens nothing, and is counted itself.
+    for _ in 0..5 {
+        assert!(matches!(owner("wrong").await, Err(LoginError::Refused)));
+    }
+    assert!(matches!(
+        owner("correct horse").await,
+        Err(LoginError::TooMany { .. })
+    ));
+    world.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_token_is_not_used_before_it_is_made() {
+    let world = World::new(Tier::Free).await;
+    // Into the middle of a minute, to which uses are noted.
+    world.clock.advance(45);
+    let draft = TokenDraft {
+        name: Some("ci".to_owned()),
+        permissions: Some(vec!["pools:read".to_owned()]),
+        ..TokenDraft::default()
+    };
+    let made = world.ops.create_token(&admin(), &draft).await.unwrap().value;
+    world
+        .auth
+        .actor_of_token(&made.secret, None)
+        .await
+        .unwrap()
+        .unwrap();
+    let list = world
+        .ops
+        .list_tokens(&admin(), &ListQuery::default())
+        .await
+        .unwrap();
+    let token = &list.items[0];
+    assert!(token.last_used_at >= Some(token.created_at), "{token:?}");
+    world.stop().await;
+}

@@ -178,7 +178,7 @@ fn every_setting_can_be_set_in_the_environment() {
         ),
         ("GSLB_LOG_FORMAT", "JSON", "json"),
         ("GSLB_API_KEY", "gslb_secret", "(secret)"),
-        ("GSLB_ADMIN_PASSWORD", "hunter2", "(secret)"),
+        ("GSLB_ADMIN_PASSWORD", "hunter22", "(secret)"),
         ("GSLB_LICENSE_KEY", "a.b", "(secret)"),
     ] {
         let settings = sources("", &[(name, text)]).load().unwrap();
@@ -225,12 +225,8 @@ fn wrong_values_are_refused_where_they_stand() {
         ("dns:\n  domain: a..b\n", "config.yaml:2", "empty label"),
         ("license:\n  publicKeys: [abc]\n", "config.yaml:2", "32 bytes"),
         ("log:\n  level: loud\n", "config.yaml:2", "info"),
-        ("api:\n  tlsCert: /c\n", "config.yaml line 2", "api.tlsKey"),
-        (
-            "api:\n  listenAddr: 0.0.0.0\n",
-            "config.yaml line 2",
-            "allowPlaintext",
-        ),
+        ("api:\n  tlsCert: /c\n", "config.yaml:2", "api.tlsKey"),
+        ("api:\n  listenAddr: 0.0.0.0\n", "config.yaml:2", "allowPlaintext"),
         ("dns:\n  port: 1\nDNS:\n  PORT: 2\n", "config.yaml:4", "twice"),
         ("dns:\n  port: 1\n  port: 2\n", "config.yaml:3", "port"),
         ("dns:\n\tport: 1\n", "config.yaml:", ""),
@@ -315,4 +311,67 @@ fn a_reload_applies_what_it_may_and_says_what_it_may_not() {
     assert_eq!(settings.log.format, LogFormat::Text);
     assert!((settings.signals.weight.0 - 0.9).abs() < f64::EPSILON);
     assert_eq!(settings.origin("log.format"), Origin::Default);
+}
+
+#[test]
+fn secrets_that_are_too_easy_are_refused() {
+    let problems = |pairs: &[(&str, &str)]| match sources("", pairs).load() {
+        Ok(_) => Vec::new(),
+        Err(error) => error.to_string().lines().map(str::to_owned).collect::<Vec<_>>(),
+    };
+    let found = problems(&[("GSLB_ADMIN_PASSWORD", "admin"), ("GSLB_API_KEY", "secret")]);
+    assert_eq!(found.len(), 2, "{found:?}");
+    for (name, line) in ["GSLB_ADMIN_PASSWORD", "GSLB_API_KEY"]
+        .iter()
+        .zip(["admin.password", "api.key"])
+    {
+        let told = found.iter().find(|problem| problem.starts_with(*name)).unwrap();
+        assert!(told.contains(line) && told.contains("8 characters"), "{told}");
+        assert!(!told.contains("secret`") && !told.contains("`admin`"), "{told}");
+    }
+    // What no header can carry could never be presented.
+    assert_eq!(problems(&[("GSLB_API_KEY", "schlüssel-lang")]).len(), 1);
+    assert_eq!(problems(&[("GSLB_API_KEY", " padded-key ")]).len(), 1);
+    assert_eq!(
+        problems(&[("GSLB_ADMIN_PASSWORD", "pässwort"), ("GSLB_API_KEY", "12345678")]),
+        [""; 0]
+    );
+}
+
+#[test]
+fn files_that_settings_name_are_looked_at() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name);
+    std::fs::write(path("map"), "192.0.2.0/24 eu\n").unwrap();
+    std::fs::write(path("broken"), "nonsense\n").unwrap();
+    std::fs::write(path("empty"), "").unwrap();
+    let problems = |text: String| {
+        let settings = sources(&text, &[]).load().unwrap();
+        settings.file_problems()
+    };
+    assert_eq!(problems(format!("routing:\n  mapFile: {:?}\n", path("map"))), []);
+    for (name, file, word) in [
+        ("routing:\n  mapFile", "missing", "cannot read"),
+        ("routing:\n  mapFile", "", "no file"),
+        ("routing:\n  mapFile", "empty", "empty"),
+        ("routing:\n  mapFile", "broken", "line 1"),
+        (
+            "loadBalancer:\n  latency:\n    geoipDBPath",
+            "missing",
+            "cannot read",
+        ),
+        ("loadBalancer:\n  latency:\n    asnDBPath", "broken", "broken"),
+        (
+            "loadBalancer:\n  latency:\n    cityDBPath",
+            "missing",
+            "cannot read",
+        ),
+        ("license:\n  file", "missing", "cannot read"),
+        ("license:\n  file", "broken", "licence"),
+    ] {
+        let found = problems(format!("{name}: {:?}\n", path(file)));
+        assert_eq!(found.len(), 1, "{name} {file}");
+        assert!(found[0].message.contains(word), "{name} {file}: {}", found[0]);
+        assert!(found[0].place.contains(':'), "the line is told: {}", found[0]);
+    }
 }

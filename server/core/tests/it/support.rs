@@ -188,7 +188,10 @@ pub fn fields<T: std::fmt::Debug>(result: Result<T, OpError>) -> Vec<String> {
 #[track_caller]
 pub fn conflict<T: std::fmt::Debug>(result: Result<T, OpError>) -> (String, String) {
     match result {
-        Err(OpError::Conflict { field, message }) => (field, message),
+        Err(OpError::Conflict(mut list)) => {
+            let first = list.remove(0);
+            (first.field, first.message)
+        }
         other => panic!("no conflict: {other:?}"),
     }
 }

@@ -1,0 +1,86 @@
+//! The files that settings name, looked at before anything depends on them.
+
+use super::error::Problem;
+use super::source::place_of;
+use super::table::Settings;
+use crate::geo::GeoSet;
+use crate::license::{self, LicenseState};
+use crate::mapfile;
+use std::fs::File;
+use std::io::Read as _;
+use std::path::Path;
+use time::OffsetDateTime;
+
+/// A file that can be read, with something in it.
+fn readable(path: &Path) -> Result<(), String> {
+    let told = |error: std::io::Error| format!("cannot read {}: {error}", path.display());
+    // First of all: opening a named pipe would wait for somebody to write to it.
+    let kind = std::fs::metadata(path).map_err(told)?;
+    if !kind.is_file() {
+        return Err(format!("{} is no file", path.display()));
+    }
+    let mut octet = [0; 1];
+    match File::open(path).and_then(|mut file| file.read(&mut octet)) {
+        Ok(0) => Err(format!("{} is empty", path.display())),
+        Ok(_) => Ok(()),
+        Err(error) => Err(told(error)),
+    }
+}
+
+impl Settings {
+    /// What is wrong with the files that the settings name: map file, geo databases, licence, certificate and key.
+    /// Whether the last two are PEM is for whoever speaks TLS to say.
+    #[must_use]
+    pub fn file_problems(&self) -> Vec<Problem> {
+        let mut problems = Vec::new();
+        let mut look = |name: &str, path: Option<&Path>, inside: &dyn Fn(&Path) -> Result<(), String>| {
+            let Some(path) = path else { return };
+            if let Err(message) = readable(path).and_then(|()| inside(path)) {
+                problems.push(Problem {
+                    place: place_of(&self.origin(name)),
+                    message: format!("`{name}`: {message}"),
+                });
+            }
+        };
+        let latency = &self.latency;
+        let country = |path: &Path| {
+            let loaded = GeoSet::default().set_country(Some(path));
+            loaded.map_err(|error| error.to_string())
+        };
+        let asn = |path: &Path| {
+            let loaded = GeoSet::default().set_asn(Some(path));
+            loaded.map_err(|error| error.to_string())
+        };
+        let rules = |path: &Path| mapfile::load(path).map(|_| ()).map_err(|error| error.to_string());
+        let whole = |_: &Path| Ok(());
+        look(
+            "loadBalancer.latency.geoipDBPath",
+            latency.geoip_db_path.as_deref(),
+            &country,
+        );
+        look(
+            "loadBalancer.latency.cityDBPath",
+            latency.city_db_path.as_deref(),
+            &country,
+        );
+        look(
+            "loadBalancer.latency.asnDBPath",
+            latency.asn_db_path.as_deref(),
+            &asn,
+        );
+        look("routing.mapFile", self.routing.map_file.as_deref(), &rules);
+        look("api.tlsCert", self.api.tls_cert.as_deref(), &whole);
+        look("api.tlsKey", self.api.tls_key.as_deref(), &whole);
+        let keys = self.license.public_keys.keys();
+        look("license.file", self.license.file.as_deref(), &|path| {
+            let text = std::fs::read_to_string(path).map_err(|error| error.to_string())?;
+            let status = license::evaluate(Some(text.trim()), &keys, OffsetDateTime::now_utc());
+            // One that has expired is a licence, and the log says so when it is used.
+            if status.state == LicenseState::Invalid {
+                return Err(format!("{}: {}", path.display(), status.message));
+            }
+            Ok(())
+        });
+        problems
+    }
+}
