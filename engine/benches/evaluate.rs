@@ -1,5 +1,7 @@
 //! Times a routing decision: name look-up apart, each step, the usual chains; 8, 64 and 512 candidates.
 
+mod timing;
+
 use criterion::{BenchmarkId, Criterion, criterion_group, criterion_main};
 use gslb_engine::chain::{NoTrace, Scratch, evaluate};
 use gslb_engine::environment::{Environment, MapRule, Signals};
@@ -159,21 +161,8 @@ fn time(
             &mut NoTrace,
         ));
     };
-    least(&mut decide, name);
+    timing::least(&mut decide, name);
     group.bench_function(BenchmarkId::from_parameter(name), |b| b.iter(&mut decide));
-}
-
-/// Prints the shortest of many short runs, per decision: on a shared machine it is the one that nobody disturbed.
-#[expect(clippy::disallowed_methods, reason = "a bench needs a clock")]
-fn least(decide: &mut impl FnMut(), name: &str) {
-    const RUN: u32 = 500;
-    let run = |_| {
-        let started = std::time::Instant::now();
-        (0..RUN).for_each(|_| decide());
-        started.elapsed()
-    };
-    let least = (0..2000).map(run).min().unwrap_or_default();
-    println!("{name}: least {:.1} ns", least.as_nanos() as f64 / f64::from(RUN));
 }
 
 fn names(c: &mut Criterion) {

@@ -3,6 +3,8 @@
 
 mod browser;
 mod check;
+mod fuzz;
+mod instructions;
 mod package;
 mod process;
 mod server;
@@ -50,6 +52,18 @@ enum Task {
     Check,
     /// Runs all tests, and installs what they need
     Test(test::Selection),
+    /// Counts the instructions of routing decisions and compares them with the baseline
+    Instructions {
+        /// What is counted becomes the baseline
+        #[arg(long)]
+        update: bool,
+    },
+    /// Runs the fuzz targets
+    Fuzz {
+        /// For all targets together
+        #[arg(long, default_value_t = 60)]
+        seconds: u32,
+    },
     /// Builds the Debian package
     Deb {
         /// Then installs, starts and removes it
@@ -80,6 +94,8 @@ fn run(task: Task) -> Result<()> {
         Task::Demo { release, args } => server::demo(&workspace, release, &args),
         Task::Check => check::run(&workspace),
         Task::Test(selection) => test::run(&workspace, &selection),
+        Task::Instructions { update } => instructions::run(&workspace, update),
+        Task::Fuzz { seconds } => fuzz::run(&workspace, seconds),
         Task::Deb { trial } => {
             let package = package::build(&workspace)?;
             if trial {

@@ -1,5 +1,5 @@
 //! What the commands need beside the compiler, installed when it is missing: the browser's target, Debian packages,
-//! npm packages, cargo-deb.
+//! npm packages, cargo-deb, cargo-fuzz with its compiler.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -15,6 +15,8 @@ pub const WASM: &str = "wasm32-unknown-unknown";
 const NODE: u32 = 20;
 /// The version that makes the packages; newer ones are taken on purpose, not by chance.
 const CARGO_DEB: &str = "3.8.0";
+/// The version that runs the fuzz targets.
+const CARGO_FUZZ: &str = "0.13.2";
 
 /// The standard library for the browser. rustup reads the target from rust-toolchain.toml, but not where it was told
 /// to install nothing by itself.
@@ -99,12 +101,39 @@ pub fn npm_packages(folder: &Path) -> Result<()> {
     process::run(&mut npm)
 }
 
-/// cargo-deb, installed into the target folder if this version is not there.
+/// cargo-deb.
 pub fn cargo_deb(workspace: &Workspace) -> Result<PathBuf> {
+    cargo_tool(workspace, "cargo-deb", CARGO_DEB)
+}
+
+/// cargo-fuzz.
+pub fn cargo_fuzz(workspace: &Workspace) -> Result<PathBuf> {
+    cargo_tool(workspace, "cargo-fuzz", CARGO_FUZZ)
+}
+
+/// Name of the nightly toolchain, installed if it is not there: the fuzzer's instrumentation is in no other.
+pub fn nightly(root: &Path) -> Result<&'static str> {
+    const NAME: &str = "nightly";
+    let there = process::output(process::command("rustup", root).args(["run", NAME, "rustc", "--version"]));
+    if !there.is_ok_and(|output| output.status.success()) {
+        process::run(process::command("rustup", root).args([
+            "toolchain",
+            "install",
+            NAME,
+            "--profile",
+            "minimal",
+        ]))
+        .context("installing the nightly compiler")?;
+    }
+    Ok(NAME)
+}
+
+/// A program from crates.io, installed into the target folder if this version is not there.
+fn cargo_tool(workspace: &Workspace, name: &str, version: &str) -> Result<PathBuf> {
     let tools = workspace.scratch().join("tools");
-    let program = tools.join("bin/cargo-deb");
-    let version = process::capture(process::command(&program, &workspace.root).arg("--version"));
-    if version.is_ok_and(|version| version.trim() == CARGO_DEB) {
+    let program = tools.join("bin").join(name);
+    let found = process::capture(process::command(&program, &workspace.root).arg("--version"));
+    if found.is_ok_and(|found| found.split_whitespace().last() == Some(version)) {
         return Ok(program);
     }
     let build = workspace.scratch().join("tools-build");
@@ -112,9 +141,9 @@ pub fn cargo_deb(workspace: &Workspace) -> Result<PathBuf> {
         &workspace.root,
         [
             "install",
-            "cargo-deb",
+            name,
             "--version",
-            CARGO_DEB,
+            version,
             "--locked",
             "--quiet",
             "--root",

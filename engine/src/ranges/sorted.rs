@@ -93,10 +93,57 @@ impl Key for u128 {
     }
 }
 
+/// Values of ranges. Few databases have many different ones, and what is half as large stays twice as long in a cache.
+enum Ids {
+    /// Numbers below [`RESERVED`](Self::RESERVED) as they are, and the highest 256 by their last 16 bits.
+    Short(Vec<u16>),
+    Long(Vec<u32>),
+}
+
+impl Ids {
+    /// First of the short numbers that stand for the highest long ones.
+    const RESERVED: u16 = 0xff00;
+
+    fn short(id: u32) -> Option<u16> {
+        let low = u16::try_from(id & 0xffff).ok()?;
+        let same = id == u32::from(low) && low < Self::RESERVED;
+        let high = id >= 0xffff_0000 && low >= Self::RESERVED;
+        (same || high).then_some(low)
+    }
+
+    #[inline]
+    fn get(&self, position: usize) -> Option<u32> {
+        match self {
+            Self::Short(ids) => ids.get(position).map(|id| match u32::from(*id) {
+                id if id >= Self::RESERVED.into() => id | 0xffff_0000,
+                id => id,
+            }),
+            Self::Long(ids) => ids.get(position).copied(),
+        }
+    }
+
+    /// For a list that is complete.
+    fn shorten(&mut self) {
+        if let Self::Long(ids) = self {
+            match ids.iter().map(|id| Self::short(*id)).collect() {
+                Some(short) => *self = Self::Short(short),
+                None => ids.shrink_to_fit(),
+            }
+        }
+    }
+
+    fn bytes(&self) -> usize {
+        match self {
+            Self::Short(ids) => ids.capacity() * size_of::<u16>(),
+            Self::Long(ids) => ids.capacity() * size_of::<u32>(),
+        }
+    }
+}
+
 /// Range `i` begins at `starts[i]`, ends before `starts[i + 1]`, and has the value `ids[i]`. The first begins at 0.
 pub(super) struct Ranges<K> {
     starts: Vec<K>,
-    ids: Vec<u32>,
+    ids: Ids,
     /// For each slot, and one behind the last, the number of ranges that begin before it; empty without an index.
     index: Vec<u32>,
 }
@@ -106,24 +153,28 @@ impl<K: Key> Ranges<K> {
     pub(super) fn new(id: u32) -> Self {
         Self {
             starts: vec![K::ZERO],
-            ids: vec![id],
+            ids: Ids::Long(vec![id]),
             index: Vec::new(),
         }
     }
 
-    /// Begins a range; starts must rise, and one that does not changes the value of the last range.
+    /// Begins a range, before [`close`](Self::close); starts must rise, and one that does not changes the value of the last range.
     pub(super) fn append(&mut self, start: K, id: u32) {
         if self.starts.last().is_some_and(|last| *last >= start) {
             self.set_last(id);
             return;
         }
-        self.starts.push(start);
-        self.ids.push(id);
+        if let Ids::Long(ids) = &mut self.ids {
+            self.starts.push(start);
+            ids.push(id);
+        }
     }
 
     /// Changes the value of the last range.
     pub(super) fn set_last(&mut self, id: u32) {
-        if let Some(last) = self.ids.last_mut() {
+        if let Ids::Long(ids) = &mut self.ids
+            && let Some(last) = ids.last_mut()
+        {
             *last = id;
         }
     }
@@ -131,7 +182,7 @@ impl<K: Key> Ranges<K> {
     /// Nothing will be added any more: gives back spare memory and builds the index.
     pub(super) fn close(&mut self) {
         self.starts.shrink_to_fit();
-        self.ids.shrink_to_fit();
+        self.ids.shorten();
         if self.starts.len() < WORTH_AN_INDEX || K::INDEX_FROM.slot() >= SLOTS {
             return;
         }
@@ -151,9 +202,7 @@ impl<K: Key> Ranges<K> {
 
     /// Heap memory, bytes.
     pub(super) fn bytes(&self) -> usize {
-        self.starts.capacity() * size_of::<K>()
-            + self.ids.capacity() * size_of::<u32>()
-            + self.index.capacity() * size_of::<u32>()
+        self.starts.capacity() * size_of::<K>() + self.ids.bytes() + self.index.capacity() * size_of::<u32>()
     }
 
     /// Between which positions the range of a number begins.
@@ -178,7 +227,7 @@ impl<K: Key> Ranges<K> {
         let within = self.starts.get(from..to).unwrap_or_default();
         let next = from + within.partition_point(|start| *start <= number);
         let position = next.saturating_sub(1);
-        let id = self.ids.get(position).copied().unwrap_or(super::NONE);
+        let id = self.ids.get(position).unwrap_or(super::NONE);
         // The prefix must leave out the number before the range and the one behind it.
         let low = match self.starts.get(position) {
             Some(start) if *start > K::ZERO => number.apart(start.before()),

@@ -45,22 +45,25 @@ fn plain(list: &List, ip: IpAddr) -> (Option<u32>, u8) {
 
 /// Networks that do not overlap, a few of them neighbours, out of a small corner so that they come close.
 fn networks(v6: bool) -> impl Strategy<Value = Vec<(IpNet, u32)>> {
-    let one = (any::<u128>(), any::<u8>(), 0_u32..3).prop_map(move |(random, length, id)| {
-        let net: IpNet = if v6 {
-            let corner = (random & 0xff_0000_0000_0000_00ff) | ((0x2001_0db8 << 96) * (random >> 127));
-            Ipv6Net::new(
-                corner.into(),
-                [0, 1, 3, 64, 65, 127, 128, 48, 56, 60, 96][usize::from(length) % 11],
-            )
-            .unwrap()
-            .trunc()
-            .into()
-        } else {
-            let corner = (random as u32 & 0x0300_00ff) | 0x0a00_0000;
-            Ipv4Net::new(corner.into(), length % 33).unwrap().trunc().into()
-        };
-        (net, id)
-    });
+    // With the last number, values no longer fit 16 bits.
+    let ids = vec![0_u32, 1, 2, 0xfeff, 0xff00, 70_000];
+    let one =
+        (any::<u128>(), any::<u8>(), prop::sample::select(ids)).prop_map(move |(random, length, id)| {
+            let net: IpNet = if v6 {
+                let corner = (random & 0xff_0000_0000_0000_00ff) | ((0x2001_0db8 << 96) * (random >> 127));
+                Ipv6Net::new(
+                    corner.into(),
+                    [0, 1, 3, 64, 65, 127, 128, 48, 56, 60, 96][usize::from(length) % 11],
+                )
+                .unwrap()
+                .trunc()
+                .into()
+            } else {
+                let corner = (random as u32 & 0x0300_00ff) | 0x0a00_0000;
+                Ipv4Net::new(corner.into(), length % 33).unwrap().trunc().into()
+            };
+            (net, id)
+        });
     prop::collection::vec(one, 0..30).prop_map(|mut nets| {
         nets.sort_by_key(|(net, _)| (bits(net.network()), net.prefix_len()));
         // Of two that overlap one goes, now and then the larger.

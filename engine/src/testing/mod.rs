@@ -1,8 +1,11 @@
 //! Building blocks for tests and benches, here and in other crates (feature `testing`).
 
+pub mod fuzz;
 mod script;
+mod world;
 
 pub use script::{FakeScript, FakeScripts};
+pub use world::World;
 
 use crate::environment::Environment;
 use crate::geo::{AsInfo, Country, Geo, Located};

@@ -20,7 +20,8 @@ fn check_member(path: &str, text: &str, report: &mut Report) {
     if !lints {
         report.problem(path, "needs `[lints]` with `workspace = true`");
     }
-    let is_dependencies = |name: &str| name.ends_with("dependencies");
+    // A workspace of its own (of tools that need another compiler) names versions at its head, as the main one does.
+    let is_dependencies = |name: &str| name.ends_with("dependencies") && name != "workspace.dependencies";
     for (number, line) in section(text, is_dependencies) {
         let line = compact(line);
         // `path = "."` is the crate itself, with features on for its own tests.

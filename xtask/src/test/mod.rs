@@ -61,6 +61,16 @@ const STAGES: &[Stage] = &[
         run: stages::e2e,
     },
     Stage {
+        name: "instructions",
+        about: "instructions of routing decisions against the baseline",
+        run: stages::instructions,
+    },
+    Stage {
+        name: "fuzz",
+        about: "fuzz targets for a minute, on the nightly compiler",
+        run: stages::fuzz,
+    },
+    Stage {
         name: "release",
         about: "the shipped program and the size of its console",
         run: stages::release,
@@ -112,7 +122,7 @@ pub fn run(workspace: &Workspace, selection: &Selection) -> Result<()> {
     if selection.list {
         stages
             .iter()
-            .for_each(|stage| println!("{:<8} {}", stage.name, stage.about));
+            .for_each(|stage| println!("{:<12} {}", stage.name, stage.about));
         return Ok(());
     }
     let mut results = Vec::new();
@@ -138,11 +148,11 @@ fn summary(results: &[(&Stage, Result<()>, Duration)]) -> Result<()> {
     println!();
     for (stage, result, took) in results {
         let word = if result.is_ok() { "ok" } else { "FAILED" };
-        println!("{:<8} {word:<6} {:>7.1} s", stage.name, took.as_secs_f64());
+        println!("{:<12} {word:<6} {:>7.1} s", stage.name, took.as_secs_f64());
     }
     let total: Duration = results.iter().map(|(_, _, took)| *took).sum();
     let failed = results.iter().filter(|(_, result, _)| result.is_err()).count();
-    println!("{:<15} {:>7.1} s", "total", total.as_secs_f64());
+    println!("{:<19} {:>7.1} s", "total", total.as_secs_f64());
     println!("stages: {} passed, {failed} failed", results.len() - failed);
     if failed > 0 {
         bail!("{failed} of {} stages failed", results.len());

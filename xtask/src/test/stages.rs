@@ -8,7 +8,7 @@ use walkdir::WalkDir;
 
 use crate::site::{self, Flavour};
 use crate::workspace::Workspace;
-use crate::{browser, check, package, process, server, tools};
+use crate::{browser, check, fuzz, instructions, package, process, server, tools};
 
 pub fn fmt(workspace: &Workspace) -> Result<()> {
     cargo(workspace, &["fmt", "--all", "--check"])
@@ -114,6 +114,14 @@ pub fn e2e(workspace: &Workspace) -> Result<()> {
     // With the features of the unit tests, so that no dependency is built a second time.
     cargo(workspace, &["build", "--workspace", "--bins", "--tests"])?;
     browser::test(workspace)
+}
+
+pub fn instructions(workspace: &Workspace) -> Result<()> {
+    instructions::run(workspace, false)
+}
+
+pub fn fuzz(workspace: &Workspace) -> Result<()> {
+    fuzz::run(workspace, 60)
 }
 
 pub fn release(workspace: &Workspace) -> Result<()> {

@@ -1,0 +1,5 @@
+//! Decisions over arbitrary snapshots.
+
+#![no_main]
+
+libfuzzer_sys::fuzz_target!(|data: &[u8]| gslb_engine::testing::fuzz::chain(data));

@@ -1,0 +1,5 @@
+//! Tables of nested networks.
+
+#![no_main]
+
+libfuzzer_sys::fuzz_target!(|data: &[u8]| gslb_engine::testing::fuzz::ranges(data));
