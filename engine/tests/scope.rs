@@ -78,9 +78,17 @@ fn environment() -> impl Strategy<Value = Environment> {
     // Which families the databases know; and the resolver's own network is often in them.
     let families = prop::sample::select(vec![(true, false), (false, true), (true, true)]);
     let kept = (families, prop::bool::weighted(0.7));
-    (countries, systems, map, fallback, any::<bool>()).prop_map(
-        |(countries, systems, map, fallback, compiled)| {
+    let all = (countries, systems, map, fallback, any::<bool>(), kept);
+    all.prop_map(
+        |(mut countries, mut systems, map, fallback, compiled, ((v4, v6), resolver))| {
             let mut rows = Rows::new();
+            let keep = |net: &IpNet| if net.addr().is_ipv4() { v4 } else { v6 };
+            countries.retain(|(net, _)| keep(net));
+            systems.retain(|(net, _)| keep(net));
+            if resolver {
+                countries.push((RESOLVER.parse().unwrap(), 0));
+                systems.push((RESOLVER.parse().unwrap(), 64500));
+            }
             for (net, country) in unique(countries) {
                 rows = rows.country(&net.to_string(), COUNTRIES[country]);
             }
