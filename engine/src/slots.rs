@@ -24,6 +24,10 @@ pub struct MemberSlot {
     successes: AtomicU32,
     /// Whether a probe has ended, or the state of before a restart was taken over.
     known: AtomicBool,
+    /// Load that somebody has pushed, as `f64` bits; NaN is none.
+    load: AtomicU64,
+    /// Until when that load counts, Unix seconds.
+    load_until: AtomicU64,
     /// Answers that carried this member.
     answers: AtomicU64,
 }
@@ -39,6 +43,8 @@ impl MemberSlot {
             routing_rtt_ns: AtomicU64::new(0),
             successes: AtomicU32::new(0),
             known: AtomicBool::new(false),
+            load: AtomicU64::new(f64::NAN.to_bits()),
+            load_until: AtomicU64::new(0),
             answers: AtomicU64::new(0),
         }
     }
@@ -102,6 +108,30 @@ impl MemberSlot {
             return None;
         }
         Some(self.routing_rtt_ns.load(Ordering::Relaxed)).filter(|ns| *ns > 0)
+    }
+
+    /// Sets the load, in the unit of its watermarks; it counts until `until` (Unix seconds), without one for good. What
+    /// is not finite, or nothing, is no load.
+    pub fn set_load(&self, load: Option<f64>, until: Option<u64>) {
+        let load = load.filter(|load| load.is_finite()).unwrap_or(f64::NAN);
+        // A query in between sees the old load until the new time, or the new one until the old: either was true.
+        self.load_until
+            .store(until.unwrap_or(u64::MAX), Ordering::Relaxed);
+        self.load.store(load.to_bits(), Ordering::Relaxed);
+    }
+
+    /// The load that counts at `now` (Unix seconds).
+    #[must_use]
+    #[inline]
+    pub fn load(&self, now: u64) -> Option<f64> {
+        let load = f64::from_bits(self.load.load(Ordering::Relaxed));
+        (!load.is_nan() && now < self.load_until.load(Ordering::Relaxed)).then_some(load)
+    }
+
+    /// Until when the load counts, Unix seconds; none for good, or without a load.
+    #[must_use]
+    pub fn load_until(&self) -> Option<u64> {
+        Some(self.load_until.load(Ordering::Relaxed)).filter(|until| *until > 0 && *until < u64::MAX)
     }
 
     /// Counts an answer that carried this member.
@@ -283,6 +313,21 @@ mod tests {
             (slot.rtt_ns(), slot.routing_rtt_ns(), slot.score()),
             (None, None, 1.0)
         );
+    }
+
+    #[test]
+    fn a_load_counts_until_its_time() {
+        let slot = MemberSlot::new(MemberId(Uuid::from_u128(1)));
+        assert_eq!(slot.load(0), None);
+        slot.set_load(Some(0.75), Some(100));
+        assert_eq!((slot.load(99), slot.load(100)), (Some(0.75), None));
+        assert_eq!(slot.load_until(), Some(100));
+        slot.set_load(Some(0.0), None);
+        assert_eq!((slot.load(u64::MAX - 1), slot.load_until()), (Some(0.0), None));
+        for none in [None, Some(f64::NAN), Some(f64::INFINITY)] {
+            slot.set_load(none, None);
+            assert_eq!(slot.load(0), None);
+        }
     }
 
     #[test]

@@ -2,7 +2,8 @@
 
 use gslb_engine::chain::{NoTrace, Scratch, evaluate};
 use gslb_engine::environment::{Environment, MapRule, Signals};
-use gslb_engine::model::{FILTERS, MemberDraft, ServiceDraft, Tier};
+use gslb_engine::geo::{Continent, Country, Place, Point, Subdivision};
+use gslb_engine::model::{FILTERS, GeoDraft, MemberDraft, ServiceDraft, Tier, WatermarksDraft};
 use gslb_engine::query::{ClientSubnet, Family, QueryContext};
 use gslb_engine::snapshot::Found;
 use gslb_engine::testing::{FakeScript, FakeScripts, Rows, Site, entropy, member, wire};
@@ -45,6 +46,20 @@ fn members(count: usize) -> Vec<MemberDraft> {
         weight: Some(n as i64 % 7),
         priority: Some(n as i64 % 5),
         asn: Some(64500 + n as i64 % 3),
+        geo: (n % 3 > 0).then(|| GeoDraft {
+            continent: Some(["EU", "NA"][n % 2].to_owned()),
+            country: Some(vec!["AT".to_owned(), "DE".to_owned()]),
+            subdivision: Some(["DE-BE", "US-CA"][n % 2].to_owned()),
+            lat: Some(n as f64 % 90.0),
+            lon: Some(n as f64 % 180.0),
+        }),
+        fence_asns: (n % 5 == 0).then(|| vec![64500 + n as i64 % 2]),
+        fence_prefixes: (n % 4 == 0)
+            .then(|| vec![["198.51.100.0/24", "203.0.113.0/24"][n % 8 / 4].to_owned()]),
+        load_watermarks: Some(WatermarksDraft {
+            low: Some(0.3),
+            high: Some(0.9),
+        }),
         ..member(&format!("10.0.{}.{}", n / 250, n % 250 + 1), REGIONS[n % 4])
     };
     (0..count).map(one).collect()
@@ -52,12 +67,16 @@ fn members(count: usize) -> Vec<MemberDraft> {
 
 #[test]
 fn no_step_allocates_from_the_first_query_on_up_to_512_members() {
+    let here = Place {
+        continent: Continent::parse("EU"),
+        country: Country::parse("DE"),
+        subdivision: Subdivision::parse("DE-BE"),
+        point: Point::new(52.0, 13.0),
+    };
+    let network = "198.51.100.0/24";
+    let rows = Rows::new().country(network, "DE").place(network, here);
     let environment = Environment {
-        geo: Arc::new(Rows::new().country("198.51.100.0/24", "DE").asn(
-            "198.51.100.0/24",
-            64500,
-            "Example ISP",
-        )),
+        geo: Arc::new(rows.asn(network, 64500, "Example ISP")),
         map: [MapRule {
             network: "198.51.100.0/24".parse().unwrap(),
             targets: vec!["x".into(), "US".into()],
@@ -70,13 +89,26 @@ fn no_step_allocates_from_the_first_query_on_up_to_512_members() {
         tier: Tier::Enterprise,
         ..Environment::default()
     };
-    let mut chains: Vec<Vec<String>> = FILTERS.iter().map(|info| vec![info.name.to_string()]).collect();
+    let mut chains: Vec<Vec<String>> = FILTERS.iter().map(|info| vec![info.entry()]).collect();
     chains.push(
         ["geo-ip", "asn", "map-file", "signal-weight", "sticky", "latency"]
             .map(str::to_owned)
             .to_vec(),
     );
     chains.push(["signal-weight", "asn", "latency"].map(str::to_owned).to_vec());
+    chains.push(
+        [
+            "prefix-fence",
+            "asn-fence",
+            "shed-load",
+            "geo-nearest",
+            "geo-continent",
+            "geo-subdivision",
+            "select-first:3",
+        ]
+        .map(str::to_owned)
+        .to_vec(),
+    );
     for size in [1, 8, 64, 65, 512] {
         for chain in &chains {
             let draft = ServiceDraft {
@@ -91,6 +123,7 @@ fn no_step_allocates_from_the_first_query_on_up_to_512_members() {
             for (n, stored) in site.config.pools[0].members.iter().enumerate() {
                 let slot = slots.existing_member(stored.id).unwrap();
                 slot.set_score([1.0, 0.5, 0.0, 0.7][n % 4]);
+                slot.set_load(Some(n as f64 % 10.0 / 10.0), (n % 2 == 0).then_some(25));
                 for _ in 0..n % 5 {
                     slot.set_rtt(1_000_000 * (n as u64 % 50 + 1), 0);
                 }

@@ -9,6 +9,7 @@ mod expect;
 mod format;
 
 use format::Scenario;
+use gslb_engine::model::{FILTERS, Tier};
 use std::path::{Path, PathBuf};
 
 fn files() -> Vec<PathBuf> {
@@ -54,6 +55,56 @@ fn every_scenario_holds() {
         failures.len(),
         failures.join("\n")
     );
+}
+
+/// The table of `docs/steps.md` and the palette name the same steps with the same classes and tiers.
+#[test]
+#[expect(clippy::disallowed_methods, reason = "the table is a file")]
+fn the_table_of_steps_is_that_of_the_palette() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/steps.md");
+    let text = std::fs::read_to_string(&path).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
+    let mut rows = Vec::new();
+    for line in text.lines().filter(|line| line.starts_with("| `")) {
+        let cells: Vec<&str> = line.split('|').map(str::trim).collect();
+        let name = cells[1].trim_matches('`');
+        let class = cells[2].split(',').next().unwrap().to_owned();
+        rows.push((
+            name.to_owned(),
+            class,
+            cells[2].ends_with("reorders"),
+            cells[3].to_owned(),
+            cells[4].to_owned(),
+        ));
+    }
+    let mut palette: Vec<_> = FILTERS
+        .iter()
+        .map(|info| {
+            let parameter = info.parameter.map_or("", |_| ":N");
+            let class = serde_json::to_value(info.class).unwrap();
+            let alone = match info.parameter {
+                Some(_) => "–".to_owned(),
+                None => info.name.algorithm_tier().to_string(),
+            };
+            (
+                format!("{}{parameter}", info.name),
+                class.as_str().unwrap().to_owned(),
+                info.order_only,
+                info.tier.max(Tier::Pro).to_string(),
+                alone,
+            )
+        })
+        .collect();
+    let script = ("script:<body>", "narrowing", false, "enterprise", "–");
+    palette.push((
+        script.0.into(),
+        script.1.into(),
+        script.2,
+        script.3.into(),
+        script.4.into(),
+    ));
+    rows.sort();
+    palette.sort();
+    assert_eq!(rows, palette);
 }
 
 #[test]

@@ -134,7 +134,7 @@ fn civil(days: u64) -> (u64, u64, u64) {
 #[must_use]
 pub fn step_title(step: &str) -> String {
     match FilterStep::parse("step", step) {
-        Ok(step) => step.title().to_owned(),
+        Ok(step) => step.title().into_owned(),
         Err(_) if step.starts_with("script:") => "Script".to_owned(),
         Err(_) => step.to_owned(),
     }

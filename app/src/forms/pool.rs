@@ -3,10 +3,9 @@
 use crate::form::{Form, given, ticked, whole_number};
 #[cfg(any(feature = "ssr", test))]
 use gslb_api_types::ApiError;
-#[cfg(any(feature = "ssr", test))]
-use gslb_api_types::model::ErrorCode;
 use gslb_api_types::model::{
-    AdminState, Member, MemberDraft, MemberId, PoolDraft, PoolId, TenantId, ValidationError,
+    AdminState, ErrorCode, Finite, GeoDraft, Member, MemberDraft, MemberId, PoolDraft, PoolId, TenantId,
+    ValidationError, WatermarksDraft,
 };
 use gslb_api_types::{PoolView, Stored};
 use serde::{Deserialize, Serialize};
@@ -93,6 +92,60 @@ pub struct MemberForm {
     pub enabled: String,
     /// Kept as it is.
     pub admin_state: String,
+    /// Continent.
+    pub geo_continent: String,
+    /// Country codes.
+    pub geo_country: String,
+    /// Subdivision.
+    pub geo_subdivision: String,
+    /// Degrees.
+    pub geo_lat: String,
+    /// Degrees.
+    pub geo_lon: String,
+    /// AS numbers.
+    pub fence_asns: String,
+    /// Prefixes.
+    pub fence_prefixes: String,
+    /// Number.
+    pub load_watermarks_low: String,
+    /// Number.
+    pub load_watermarks_high: String,
+}
+
+/// Entries of a list that people separate by commas, spaces or new lines; none when empty.
+fn entries(text: &str) -> Option<Vec<String>> {
+    let entries = text.split(|c: char| c == ',' || c.is_whitespace());
+    let entries: Vec<String> = entries.filter(|e| !e.is_empty()).map(str::to_owned).collect();
+    (!entries.is_empty()).then_some(entries)
+}
+
+/// `None` for an empty field, a problem for one that is no number.
+fn decimal(problems: &mut Vec<ValidationError>, field: &str, text: &str) -> Option<f64> {
+    let text = text.trim();
+    if text.is_empty() {
+        return None;
+    }
+    let number = text.parse().ok();
+    if number.is_none() {
+        let message = format!("`{text}` is no number");
+        problems.push(ValidationError::new(field, ErrorCode::Invalid, message));
+    }
+    number
+}
+
+/// The input that shows a problem of a fact: `geo.lat` is `geoLat`, `fenceAsns[2]` is `fenceAsns`.
+fn input_of(field: &str) -> String {
+    let whole = field.split('[').next().unwrap_or_default();
+    let mut name = String::with_capacity(whole.len());
+    for (index, part) in whole.split('.').enumerate() {
+        let mut chars = part.chars();
+        match chars.next() {
+            Some(first) if index > 0 => name.extend(first.to_uppercase()),
+            first => name.extend(first),
+        }
+        name.push_str(chars.as_str());
+    }
+    name
 }
 
 /// Name of an operator's decision, as the API has it.
@@ -117,6 +170,17 @@ fn admin_state(text: &str) -> Option<AdminState> {
     .find(|state| admin_name(*state) == text)
 }
 
+fn shown<T: ToString>(value: Option<T>) -> String {
+    value.map(|value| value.to_string()).unwrap_or_default()
+}
+
+fn joined<T: ToString>(list: &[T]) -> String {
+    list.iter()
+        .map(ToString::to_string)
+        .collect::<Vec<_>>()
+        .join(", ")
+}
+
 impl MemberForm {
     /// The form of a stored member, or of a new one.
     #[must_use]
@@ -129,6 +193,7 @@ impl MemberForm {
             ..Self::default()
         };
         let Some(member) = member else { return base };
+        let (geo, marks) = (member.geo.as_deref(), member.load_watermarks.as_deref());
         let number = |n: u32| if n == 0 { String::new() } else { n.to_string() };
         Self {
             member: member.id.to_string(),
@@ -145,6 +210,15 @@ impl MemberForm {
             asn: member.asn.map(|asn| asn.to_string()).unwrap_or_default(),
             enabled: if member.enabled { "on" } else { "" }.to_owned(),
             admin_state: admin_name(member.admin_state).to_owned(),
+            geo_continent: shown(geo.and_then(|geo| geo.continent)),
+            geo_country: joined(geo.map(|geo| geo.country.as_slice()).unwrap_or_default()),
+            geo_subdivision: shown(geo.and_then(|geo| geo.subdivision)),
+            geo_lat: shown(geo.and_then(|geo| geo.lat).map(Finite::get)),
+            geo_lon: shown(geo.and_then(|geo| geo.lon).map(Finite::get)),
+            fence_asns: joined(&member.fence_asns),
+            fence_prefixes: joined(&member.fence_prefixes),
+            load_watermarks_low: shown(marks.map(|marks| marks.low.get())),
+            load_watermarks_high: shown(marks.map(|marks| marks.high.get())),
             ..base
         }
     }
@@ -165,6 +239,22 @@ impl MemberForm {
             zone: given(&self.zone),
             enabled: Some(ticked(&self.enabled)),
             admin_state: admin_state(&self.admin_state),
+            geo: Some(GeoDraft {
+                continent: given(&self.geo_continent),
+                country: entries(&self.geo_country),
+                subdivision: given(&self.geo_subdivision),
+                lat: decimal(&mut problems, "geo.lat", &self.geo_lat),
+                lon: decimal(&mut problems, "geo.lon", &self.geo_lon),
+            }),
+            fence_asns: entries(&self.fence_asns).map(|list| {
+                let mut asn = |text: &String| whole_number(&mut problems, "fenceAsns", text);
+                list.iter().filter_map(&mut asn).collect()
+            }),
+            fence_prefixes: entries(&self.fence_prefixes),
+            load_watermarks: Some(WatermarksDraft {
+                low: decimal(&mut problems, "loadWatermarks.low", &self.load_watermarks_low),
+                high: decimal(&mut problems, "loadWatermarks.high", &self.load_watermarks_high),
+            }),
         };
         (draft, problems)
     }
@@ -177,6 +267,9 @@ impl Form for MemberForm {
         let (draft, mut problems) = self.draft();
         if let Err(list) = draft.validate(ANY) {
             problems.extend(list);
+        }
+        for problem in &mut problems {
+            problem.field = input_of(&problem.field);
         }
         problems
     }
@@ -236,6 +329,71 @@ mod tests {
         for field in ["ipAddress", "port", "weight", "region"] {
             assert!(problems.iter().any(|p| p.field == field), "{field}: {problems:?}");
         }
+    }
+
+    #[test]
+    fn facts_show_their_problems_at_their_inputs() {
+        let form = MemberForm {
+            ip_address: "10.0.0.3".to_owned(),
+            port: "80".to_owned(),
+            geo_continent: "Europe".to_owned(),
+            geo_country: "DE, at".to_owned(),
+            geo_lat: "north".to_owned(),
+            geo_lon: "13.4".to_owned(),
+            fence_asns: "64500 AS64501".to_owned(),
+            fence_prefixes: "10.0.0.0/8\nhere".to_owned(),
+            load_watermarks_low: "2".to_owned(),
+            load_watermarks_high: "1".to_owned(),
+            ..MemberForm::default()
+        };
+        let problems = form.problems();
+        for field in [
+            "geoContinent",
+            "geoCountry",
+            "geoLat",
+            "fenceAsns",
+            "fencePrefixes",
+            "loadWatermarksHigh",
+        ] {
+            assert!(problems.iter().any(|p| p.field == field), "{field}: {problems:?}");
+        }
+    }
+
+    #[test]
+    fn a_member_goes_through_its_form_unchanged() {
+        let text = |text: &str| Some(text.to_owned());
+        let draft = MemberDraft {
+            ip_address: text("10.0.0.3"),
+            port: Some(80),
+            geo: Some(GeoDraft {
+                continent: text("EU"),
+                country: Some(vec!["DE".to_owned(), "AT".to_owned()]),
+                subdivision: text("DE-BE"),
+                lat: Some(52.52),
+                lon: Some(-13.405),
+            }),
+            fence_asns: Some(vec![64500, 64501]),
+            fence_prefixes: Some(vec!["198.51.100.0/24".to_owned(), "2001:db8::/32".to_owned()]),
+            load_watermarks: Some(WatermarksDraft {
+                low: Some(0.5),
+                high: Some(0.75),
+            }),
+            ..MemberDraft::default()
+        };
+        let member = draft.validate(ANY).unwrap();
+        let pool = PoolDraft {
+            name: text("web"),
+            ..PoolDraft::default()
+        };
+        let pool = pool.validate(PoolId(ANY.0), TenantId::DEFAULT, || ANY).unwrap();
+        let stored = Stored {
+            value: PoolView::from(&pool),
+            revision: 1,
+            warnings: Vec::new(),
+        };
+        let (back, problems) = MemberForm::of(&stored, Some(&member)).draft();
+        assert_eq!(problems, Vec::new());
+        assert_eq!(back.validate(ANY).unwrap(), member);
     }
 
     #[test]

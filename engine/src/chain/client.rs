@@ -3,7 +3,7 @@
 //! It also keeps the ECS scope: every step that reads the client says how many bits its result depended on, and the
 //! longest wins (RFC 7871 §7.2.1). A step that leaves the set as it was has read the client all the same.
 
-use crate::geo::{AsInfo, Country, Geo, Located, is_private, prefix_apart_from_private};
+use crate::geo::{AsInfo, Country, Geo, Located, Place, is_private, prefix_apart_from_private};
 use crate::hash;
 use crate::query::{ClientSubnet, QueryContext};
 use std::net::IpAddr;
@@ -35,6 +35,7 @@ pub(crate) struct Client<'a> {
     geo: &'a dyn Geo,
     country: Option<Option<Country>>,
     asn: Option<Option<AsInfo>>,
+    place: Option<Option<Place>>,
     scope: u8,
     blind: bool,
 }
@@ -48,6 +49,7 @@ impl<'a> Client<'a> {
             geo,
             country: None,
             asn: None,
+            place: None,
             scope: 0,
             blind: false,
         }
@@ -106,6 +108,16 @@ impl<'a> Client<'a> {
         }
         let found = self.locate(Geo::asn).filter(|info| info.number > 0);
         self.asn = Some(found);
+        found
+    }
+
+    /// Place of the effective client.
+    pub(crate) fn place(&mut self) -> Option<Place> {
+        if let Some(known) = self.place {
+            return known;
+        }
+        let found = self.locate(Geo::place);
+        self.place = Some(found);
         found
     }
 

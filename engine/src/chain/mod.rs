@@ -19,7 +19,7 @@ pub use steps::CompiledStep;
 
 pub(crate) use candidates::Candidate;
 pub(crate) use client::Client;
-pub(crate) use reason::Reason;
+pub(crate) use reason::{Area, Reason};
 
 use crate::decision::Outcome;
 use crate::model::Fallback;
@@ -54,6 +54,8 @@ pub(crate) struct Run<'a> {
     pub(crate) client: Client<'a>,
     pub(crate) steered: bool,
     pub(crate) script_errors: u8,
+    /// Answers with up to this many candidates.
+    pub(crate) answers: u8,
 }
 
 impl Run<'_> {
@@ -111,6 +113,7 @@ pub(crate) fn evaluate_steps<S: Sink>(
         client: Client::new(ctx, &*snapshot.settings.geo),
         steered: false,
         script_errors: 0,
+        answers: service.max_answers,
     };
     let outcome = decide(&mut run, steps, scratch, sink);
     Decision {
@@ -176,7 +179,7 @@ fn decide<S: Sink>(
             break;
         }
     }
-    scratch.answer_with_members(pool, usize::from(run.service.max_answers));
+    scratch.answer_with_members(pool, usize::from(run.answers));
     outcome
 }
 

@@ -1,7 +1,28 @@
 //! Why a step did what it did: a value on the way, a sentence only in a trace.
 
-use crate::geo::Country;
+use crate::geo::{Continent, Country, Subdivision};
 use std::fmt;
+
+/// Where a client and members can both be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Area {
+    /// A continent.
+    Continent(Continent),
+    /// A country.
+    Country(Country),
+    /// A subdivision.
+    Subdivision(Subdivision),
+}
+
+impl fmt::Display for Area {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Continent(continent) => continent.fmt(f),
+            Self::Country(country) => country.fmt(f),
+            Self::Subdivision(subdivision) => subdivision.fmt(f),
+        }
+    }
+}
 
 /// Why a step did what it did.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -18,14 +39,53 @@ pub enum Reason {
         /// Whether a database is loaded.
         database: bool,
     },
-    /// No candidate is in the client's country.
-    NobodyInCountry(Country),
-    /// Candidates in the client's country were kept.
-    InCountry {
-        /// The country.
-        country: Country,
+    /// No place is known for the client, or not this part of it.
+    NoPlace {
+        /// `continent`, `subdivision`, `position`.
+        what: &'static str,
+        /// Whether a database is loaded.
+        database: bool,
+    },
+    /// No candidate has the fact that the step goes by.
+    NobodyHas(&'static str),
+    /// No candidate is where the client is.
+    NobodyIn(Area),
+    /// Candidates where the client is were kept.
+    In {
+        /// Where.
+        area: Area,
         /// Candidates removed.
         removed: usize,
+    },
+    /// Sorted by distance from the client.
+    ByDistance {
+        /// Candidates without a position.
+        unplaced: usize,
+        /// Whether the order changed.
+        changed: bool,
+    },
+    /// Fences keep the client from some candidates, perhaps none.
+    Fenced {
+        /// Candidates removed.
+        removed: usize,
+    },
+    /// Fences keep the client from every candidate.
+    AllFenced,
+    /// No candidate has watermarks and a load.
+    NoLoad,
+    /// Candidates were left out for their load, perhaps none.
+    Shed {
+        /// Candidates removed.
+        removed: usize,
+    },
+    /// Every candidate would be left out for its load.
+    AllShed,
+    /// The first candidates.
+    First {
+        /// How many.
+        count: usize,
+        /// Of how many.
+        of: usize,
     },
     /// No candidate is near in the client's AS or organisation.
     NobodyNear(u32),
@@ -122,16 +182,37 @@ impl fmt::Display for Reason {
             Self::NoCountry { database: false } => f.write_str("no country database is loaded"),
             Self::NoAsn { database: true } => f.write_str("the ASN database does not know the client"),
             Self::NoAsn { database: false } => f.write_str("no ASN database is loaded"),
-            Self::NobodyInCountry(country) => write!(f, "no candidate is in {country}: all are kept"),
-            Self::InCountry { country, removed: 0 } => {
-                write!(f, "every candidate is in {country} already")
+            Self::NoPlace { what, database: true } => {
+                write!(f, "the database of places does not know the client's {what}")
             }
-            Self::InCountry { country, removed } => {
-                write!(
-                    f,
-                    "keeps the candidates in {country}; {removed} elsewhere left out"
-                )
+            Self::NoPlace { database: false, .. } => f.write_str("no database of places is loaded"),
+            Self::NobodyHas(fact) => write!(f, "no candidate has {fact}"),
+            Self::NobodyIn(area) => write!(f, "no candidate is in {area}: all are kept"),
+            Self::In { area, removed: 0 } => {
+                write!(f, "every candidate is in {area} already")
             }
+            Self::In { area, removed } => {
+                write!(f, "keeps the candidates in {area}; {removed} elsewhere left out")
+            }
+            Self::ByDistance { unplaced, changed } => {
+                f.write_str("the nearest first")?;
+                if unplaced > 0 {
+                    write!(f, ", {unplaced} without a position last")?;
+                }
+                if changed {
+                    Ok(())
+                } else {
+                    f.write_str("; the order was that already")
+                }
+            }
+            Self::Fenced { removed: 0 } => f.write_str("no fence keeps the client out"),
+            Self::Fenced { removed } => write!(f, "{removed} left out, whose fence keeps the client out"),
+            Self::AllFenced => f.write_str("every candidate's fence keeps the client out: all are kept"),
+            Self::NoLoad => f.write_str("no candidate has watermarks and a load"),
+            Self::Shed { removed: 0 } => f.write_str("nobody is left out for its load"),
+            Self::Shed { removed } => write!(f, "{removed} left out for their load"),
+            Self::AllShed => f.write_str("every candidate would be left out for its load: all are kept"),
+            Self::First { count, of } => write!(f, "the first {count} of {of}"),
             Self::NobodyNear(asn) => {
                 write!(f, "no candidate is in AS{asn} or of its organisation")
             }

@@ -146,10 +146,11 @@ impl<C: FnMut() -> u64> Sink for Recorder<C> {
                 Some(why) => format!("{reason}: {why}"),
                 None => reason.to_string(),
             };
-            step.after = if action == StepAction::Selected {
-                describe(pool, set.get(..1).unwrap_or_default())
-            } else {
-                describe(pool, set)
+            // Behind the choice of most selecting steps stand the others, for a service with more answers.
+            step.after = match (action, reason) {
+                (StepAction::Selected, Reason::First { .. }) => describe(pool, set),
+                (StepAction::Selected, _) => describe(pool, set.get(..1).unwrap_or_default()),
+                _ => describe(pool, set),
             };
         }
     }

@@ -6,20 +6,27 @@
 
 mod access;
 mod error;
+mod facts;
+mod filter;
 mod health;
 mod id;
 mod name;
 mod pool;
 mod service;
 mod step;
+mod tier;
+mod warnings;
 mod zone;
 
 pub use access::{Actor, ActorKind, Permission, Role};
 pub use error::{ErrorCode, ValidationError, Warning};
+pub use facts::{Finite, GeoDraft, LoadWatermarks, MAX_FENCE, MemberGeo, WatermarksDraft};
+pub use filter::{FILTERS, FilterClass, FilterInfo, FilterName, FilterParameter};
 pub use health::{CheckKind, ExpectedStatus, HealthCheck, HealthCheckDraft, HttpCheck, StatusRange};
 pub use id::{MemberId, PoolId, RecordId, RoleId, ServiceId, TenantId, TokenId, UserId, ZoneId};
 pub use name::DomainName;
 pub use pool::{AdminState, Endpoint, MAX_MEMBERS, Member, MemberDraft, Pool, PoolDraft, Region};
 pub use service::{Fallback, FallbackText, MAX_STEPS, Routing, RoutingText, Service, ServiceDraft};
-pub use step::{FILTERS, FilterClass, FilterInfo, FilterName, FilterStep, Tier};
+pub use step::FilterStep;
+pub use tier::Tier;
 pub use zone::{Soa, Zone, ZoneDraft};

@@ -1,9 +1,11 @@
 //! Pools and their members.
 
 use super::error::{ErrorCode, ValidationError};
+use super::facts::{self, GeoDraft, LoadWatermarks, MemberGeo, WatermarksDraft};
 use super::health::{HealthCheck, HealthCheckDraft};
 use super::id::{MemberId, PoolId, TenantId};
 use super::name::DomainName;
+use ipnet::IpNet;
 use serde::{Deserialize, Serialize};
 use std::collections::HashSet;
 use std::fmt;
@@ -128,6 +130,19 @@ pub struct Member {
     pub enabled: bool,
     /// Operator's decision.
     pub admin_state: AdminState,
+    /// Where it is, for the geo steps.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub geo: Option<Box<MemberGeo>>,
+    /// With `asn-fence`: only for clients in these autonomous systems; empty is for all.
+    #[serde(skip_serializing_if = "<[_]>::is_empty", default)]
+    pub fence_asns: Box<[u32]>,
+    /// With `prefix-fence`: only for clients in these prefixes; empty is for all.
+    #[serde(skip_serializing_if = "<[_]>::is_empty", default)]
+    #[cfg_attr(feature = "schema", schema(value_type = Vec<String>))]
+    pub fence_prefixes: Box<[IpNet]>,
+    /// With `shed-load`: how much load it takes.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub load_watermarks: Option<Box<LoadWatermarks>>,
 }
 
 impl Member {
@@ -181,7 +196,7 @@ impl fmt::Display for Endpoint {
 }
 
 /// A member as it arrives from outside.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct MemberDraft {
@@ -205,6 +220,14 @@ pub struct MemberDraft {
     pub enabled: Option<bool>,
     /// Default `auto`.
     pub admin_state: Option<AdminState>,
+    /// Where it is.
+    pub geo: Option<GeoDraft>,
+    /// AS numbers, at most 64.
+    pub fence_asns: Option<Vec<i64>>,
+    /// Prefixes, at most 64.
+    pub fence_prefixes: Option<Vec<String>>,
+    /// How much load it takes.
+    pub load_watermarks: Option<WatermarksDraft>,
 }
 
 fn number(errors: &mut Vec<ValidationError>, field: &str, value: Option<i64>, default: u32) -> u32 {
@@ -295,6 +318,12 @@ impl MemberDraft {
             }
             asn
         });
+        let geo = self.geo.as_ref().and_then(|draft| draft.validate(&mut errors));
+        let fence_asns = facts::fence_asns(self.fence_asns.as_deref().unwrap_or_default(), &mut errors);
+        let prefixes = self.fence_prefixes.as_deref().unwrap_or_default();
+        let fence_prefixes = facts::fence_prefixes(prefixes, &mut errors);
+        let marks = self.load_watermarks.as_ref();
+        let load_watermarks = marks.and_then(|draft| draft.validate(&mut errors));
         match ip {
             Some(ip) if errors.is_empty() => Ok(Member {
                 id: self.id.unwrap_or(id),
@@ -307,6 +336,10 @@ impl MemberDraft {
                 asn,
                 enabled: self.enabled.unwrap_or(true),
                 admin_state: self.admin_state.unwrap_or_default(),
+                geo,
+                fence_asns,
+                fence_prefixes,
+                load_watermarks,
             }),
             _ => Err(errors),
         }
@@ -327,6 +360,12 @@ impl From<&Member> for MemberDraft {
             asn: m.asn.map(i64::from),
             enabled: Some(m.enabled),
             admin_state: Some(m.admin_state),
+            geo: m.geo.as_deref().map(GeoDraft::from),
+            fence_asns: (!m.fence_asns.is_empty())
+                .then(|| m.fence_asns.iter().map(|n| i64::from(*n)).collect()),
+            fence_prefixes: (!m.fence_prefixes.is_empty())
+                .then(|| m.fence_prefixes.iter().map(ToString::to_string).collect()),
+            load_watermarks: m.load_watermarks.as_deref().map(WatermarksDraft::from),
         }
     }
 }
@@ -352,7 +391,7 @@ pub struct Pool {
 }
 
 /// A pool as it arrives from outside.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct PoolDraft {

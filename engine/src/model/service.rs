@@ -1,10 +1,12 @@
 //! Services: names that are answered from a pool.
 
-use super::error::{ErrorCode, ValidationError, Warning};
+use super::error::{ErrorCode, ValidationError};
+use super::filter::FilterName;
 use super::id::{PoolId, ServiceId, TenantId};
 use super::name::DomainName;
 use super::pool::object_name;
-use super::step::{FilterClass, FilterName, FilterStep, Tier};
+use super::step::FilterStep;
+use super::tier::Tier;
 use super::zone::seconds;
 use serde::{Deserialize, Serialize};
 use std::net::IpAddr;
@@ -214,7 +216,7 @@ fn parse_routing(
                     ErrorCode::Unknown,
                     format!(
                         "unknown algorithm `{text}`; the algorithms are {}",
-                        FilterName::all()
+                        FilterName::all_algorithms()
                     ),
                 )]
             });
@@ -254,12 +256,11 @@ impl Routing {
         parse_routing(algorithm, chain, default)
     }
 
-    /// The tier that this routing needs: a chain is pro, as is `signal-weight` alone.
+    /// The tier that this routing needs: a chain is pro, as are some filters alone.
     #[must_use]
     pub fn required_tier(&self) -> Tier {
         match self {
-            Self::Algorithm(FilterName::SignalWeight) => Tier::Pro,
-            Self::Algorithm(_) => Tier::Free,
+            Self::Algorithm(name) => name.algorithm_tier(),
             Self::Chain(steps) => steps
                 .iter()
                 .map(FilterStep::tier)
@@ -276,40 +277,6 @@ impl Routing {
             Self::Algorithm(name) => name.to_string(),
             Self::Chain(steps) => steps.iter().map(FilterStep::label).collect::<Vec<_>>().join("→"),
         }
-    }
-
-    /// Steps that can have no effect: behind a selecting step, or an order that the next step ignores.
-    #[must_use]
-    pub fn warnings(&self) -> Vec<Warning> {
-        let Self::Chain(steps) = self else {
-            return Vec::new();
-        };
-        let mut warnings = Vec::new();
-        let end = steps
-            .iter()
-            .enumerate()
-            .find(|(_, s)| s.class() == FilterClass::Selecting)
-            .map(|(end, step)| (end, step, step.label()));
-        for (index, step) in steps.iter().enumerate() {
-            let label = step.label();
-            let field = format!("filterChain[{index}]");
-            if let Some((_, _, by)) = end.filter(|(end, ..)| index > *end) {
-                warnings.push(Warning {
-                    field,
-                    message: format!("`{label}` never runs: `{by}` before it ends the chain"),
-                });
-            } else if let Some((_, last, by)) = end.filter(|_| step.info().is_some_and(|i| i.order_only)) {
-                // An order survives until a selecting step that looks at it, or a step that reads it on the way.
-                let ignores_order = !matches!(last, FilterStep::Builtin(FilterName::Failover));
-                if ignores_order {
-                    warnings.push(Warning {
-                        field,
-                        message: format!("`{label}` only changes the order, which `{by}` does not look at"),
-                    });
-                }
-            }
-        }
-        warnings
     }
 }
 

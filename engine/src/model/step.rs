@@ -1,237 +1,13 @@
-//! Steps of a filter chain by name, the palette, and tiers.
+//! Entries of a filter chain.
 
 use super::error::{ErrorCode, ValidationError};
+use super::filter::{ANSWERS, FilterClass, FilterInfo, FilterName};
+use super::tier::Tier;
 use crate::script::MAX_SCRIPT_BYTES;
 use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
-
-/// What a licence allows; each tier includes those before it. `unlicensed` is `free`.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
-#[serde(rename_all = "lowercase")]
-pub enum Tier {
-    /// No licence: single algorithms.
-    #[default]
-    #[serde(alias = "unlicensed")]
-    Free,
-    /// Filter chains, signal-weight.
-    #[serde(alias = "paid")]
-    Pro,
-    /// Scripts.
-    Enterprise,
-}
-
-impl fmt::Display for Tier {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Free => "free",
-            Self::Pro => "pro",
-            Self::Enterprise => "enterprise",
-        })
-    }
-}
-
-/// Whether a step goes on with what it leaves, or ends the chain.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
-#[serde(rename_all = "lowercase")]
-pub enum FilterClass {
-    /// Reorders or reduces the candidates.
-    Narrowing,
-    /// Picks one candidate and ends the chain.
-    Selecting,
-}
-
-/// A built-in filter.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
-#[serde(rename_all = "kebab-case")]
-pub enum FilterName {
-    /// Members in the client's country.
-    GeoIp,
-    /// Members near in the client's autonomous system.
-    Asn,
-    /// Members named by the longest-prefix rule of the map file.
-    MapFile,
-    /// One member, pinned by a hash of the client's subnet.
-    Sticky,
-    /// Order biased by a signal per zone (carbon, cost).
-    SignalWeight,
-    /// Takes turns.
-    RoundRobin,
-    /// Random by weight.
-    WeightedRoundRobin,
-    /// Lowest positive priority.
-    Failover,
-    /// Random by round-trip time and region.
-    Latency,
-    /// Uniformly random.
-    Random,
-}
-
-/// One row of the palette: what a person reads about a filter.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
-#[serde(rename_all = "camelCase")]
-pub struct FilterInfo {
-    /// Name in chains.
-    pub name: FilterName,
-    /// Title in the console.
-    pub title: &'static str,
-    /// Narrowing or selecting.
-    pub class: FilterClass,
-    /// Tier that a chain with this step needs.
-    pub tier: Tier,
-    /// Help in one line.
-    pub help: &'static str,
-    /// Whether the step only changes the order, so that an order-blind selecting step right behind undoes it.
-    #[serde(skip)]
-    pub order_only: bool,
-}
-
-/// The palette: every built-in filter, narrowing first.
-pub const FILTERS: [FilterInfo; 10] = [
-    FilterInfo {
-        name: FilterName::GeoIp,
-        title: "Geo IP",
-        class: FilterClass::Narrowing,
-        tier: Tier::Pro,
-        help: "Keeps members whose region is the client's country; keeps all if none is there.",
-        order_only: false,
-    },
-    FilterInfo {
-        name: FilterName::Asn,
-        title: "ASN",
-        class: FilterClass::Narrowing,
-        tier: Tier::Pro,
-        help: "Puts members of the client's network first: same AS number, then same organisation.",
-        order_only: true,
-    },
-    FilterInfo {
-        name: FilterName::MapFile,
-        title: "Map File",
-        class: FilterClass::Narrowing,
-        tier: Tier::Pro,
-        help: "Keeps the members that the longest matching CIDR rule of the map file names.",
-        order_only: false,
-    },
-    FilterInfo {
-        name: FilterName::Sticky,
-        title: "Sticky",
-        class: FilterClass::Narrowing,
-        tier: Tier::Pro,
-        help: "Pins each client subnet to one member, by weight; only clients of a lost member move.",
-        order_only: false,
-    },
-    FilterInfo {
-        name: FilterName::SignalWeight,
-        title: "Signal Weight",
-        class: FilterClass::Narrowing,
-        tier: Tier::Pro,
-        help: "Prefers members in zones with a lower signal (carbon, cost), blended with health.",
-        order_only: true,
-    },
-    FilterInfo {
-        name: FilterName::RoundRobin,
-        title: "Round Robin",
-        class: FilterClass::Selecting,
-        tier: Tier::Free,
-        help: "Takes the members in turns.",
-        order_only: false,
-    },
-    FilterInfo {
-        name: FilterName::WeightedRoundRobin,
-        title: "Weighted Round Robin",
-        class: FilterClass::Selecting,
-        tier: Tier::Free,
-        help: "Picks at random in proportion to the weights.",
-        order_only: false,
-    },
-    FilterInfo {
-        name: FilterName::Failover,
-        title: "Failover",
-        class: FilterClass::Selecting,
-        tier: Tier::Free,
-        help: "Picks the lowest positive priority; 0 is last.",
-        order_only: false,
-    },
-    FilterInfo {
-        name: FilterName::Latency,
-        title: "Latency",
-        class: FilterClass::Selecting,
-        tier: Tier::Free,
-        help: "Picks at random by round-trip time, members in the client's region favoured.",
-        order_only: false,
-    },
-    FilterInfo {
-        name: FilterName::Random,
-        title: "Random",
-        class: FilterClass::Selecting,
-        tier: Tier::Free,
-        help: "Picks any member with equal chance.",
-        order_only: false,
-    },
-];
-
-impl FilterName {
-    /// Name as it stands in chains.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::GeoIp => "geo-ip",
-            Self::Asn => "asn",
-            Self::MapFile => "map-file",
-            Self::Sticky => "sticky",
-            Self::SignalWeight => "signal-weight",
-            Self::RoundRobin => "round-robin",
-            Self::WeightedRoundRobin => "weighted-round-robin",
-            Self::Failover => "failover",
-            Self::Latency => "latency",
-            Self::Random => "random",
-        }
-    }
-
-    /// The palette row.
-    #[must_use]
-    pub fn info(self) -> &'static FilterInfo {
-        // Every name has its row: a test walks them all.
-        FILTERS
-            .iter()
-            .find(|info| info.name == self)
-            .unwrap_or(&FILTERS[0])
-    }
-
-    /// Exact match, as chains want it.
-    #[must_use]
-    pub fn parse(text: &str) -> Option<Self> {
-        FILTERS
-            .iter()
-            .map(|info| info.name)
-            .find(|name| name.as_str() == text)
-    }
-
-    /// As [`parse`](Self::parse), with the aliases that `algorithm` takes: `wrr`, `weighted_rr`.
-    #[must_use]
-    pub fn parse_algorithm(text: &str) -> Option<Self> {
-        match text {
-            "wrr" | "weighted_rr" => Some(Self::WeightedRoundRobin),
-            _ => Self::parse(text),
-        }
-    }
-
-    /// Every name, for error messages.
-    #[must_use]
-    pub fn all() -> String {
-        FILTERS.map(|info| info.name.as_str()).join(", ")
-    }
-}
-
-impl fmt::Display for FilterName {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.as_str())
-    }
-}
 
 /// What a chain entry begins with that carries a script.
 const SCRIPT: &str = "script:";
@@ -240,8 +16,10 @@ const SCRIPT: &str = "script:";
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub enum FilterStep {
-    /// A built-in filter.
+    /// A built-in filter without a parameter.
     Builtin(FilterName),
+    /// `select-first:` and this number of answers.
+    SelectFirst(u8),
     /// `script:` and this body. Whether it compiles is for those to check who can run it.
     Script(Arc<str>),
 }
@@ -250,12 +28,16 @@ impl FilterStep {
     /// Parses one chain entry; `field` names it in the error.
     ///
     /// # Errors
-    /// An unknown name; a script that is empty or too long.
+    /// An unknown name; a parameter that is missing, wrong or too much; a script that is empty or too long.
     pub fn parse(field: &str, text: &str) -> Result<Self, ValidationError> {
         if let Some(body) = text.strip_prefix(SCRIPT) {
             return script(field, body);
         }
-        FilterName::parse(text).map(Self::Builtin).ok_or_else(|| {
+        let (name, parameter) = match text.split_once(':') {
+            Some((name, parameter)) => (name, Some(parameter)),
+            None => (text, None),
+        };
+        let name = FilterName::parse(name).ok_or_else(|| {
             let hint = FilterName::parse_algorithm(text.trim().to_ascii_lowercase().as_str())
                 .map(|near| format!(" (did you mean `{near}`?)"))
                 .unwrap_or_default();
@@ -267,23 +49,39 @@ impl FilterStep {
                     FilterName::all()
                 ),
             )
-        })
+        })?;
+        match (name, parameter) {
+            (FilterName::SelectFirst, _) => select_first(field, parameter),
+            (_, None) => Ok(Self::Builtin(name)),
+            (_, Some(_)) => Err(ValidationError::new(
+                field,
+                ErrorCode::Invalid,
+                format!("`{name}` takes no parameter"),
+            )),
+        }
+    }
+
+    /// The filter's name; none for a script.
+    #[must_use]
+    pub fn name(&self) -> Option<FilterName> {
+        match self {
+            Self::Builtin(name) => Some(*name),
+            Self::SelectFirst(_) => Some(FilterName::SelectFirst),
+            Self::Script(_) => None,
+        }
     }
 
     /// The palette row of a built-in step.
     #[must_use]
     pub fn info(&self) -> Option<&'static FilterInfo> {
-        match self {
-            Self::Builtin(name) => Some(name.info()),
-            Self::Script(_) => None,
-        }
+        self.name().map(FilterName::info)
     }
 
     /// Body of a script step.
     #[must_use]
     pub fn script(&self) -> Option<&str> {
         match self {
-            Self::Builtin(_) => None,
+            Self::Builtin(_) | Self::SelectFirst(_) => None,
             Self::Script(body) => Some(body),
         }
     }
@@ -302,14 +100,45 @@ impl FilterStep {
 
     /// Title in the console.
     #[must_use]
-    pub fn title(&self) -> &'static str {
-        self.info().map_or("Script", |info| info.title)
+    pub fn title(&self) -> Cow<'static, str> {
+        match (self, self.info()) {
+            (Self::SelectFirst(count), Some(info)) => format!("{} {count}", info.title).into(),
+            (_, Some(info)) => info.title.into(),
+            (_, None) => "Script".into(),
+        }
     }
 
     /// What tables and messages call it: its text, but for a script `script`.
     #[must_use]
-    pub fn label(&self) -> &'static str {
-        self.info().map_or("script", |info| info.name.as_str())
+    pub fn label(&self) -> Cow<'static, str> {
+        match self {
+            Self::Builtin(name) => name.as_str().into(),
+            Self::SelectFirst(_) => self.to_string().into(),
+            Self::Script(_) => "script".into(),
+        }
+    }
+}
+
+fn select_first(field: &str, parameter: Option<&str>) -> Result<FilterStep, ValidationError> {
+    let name = FilterName::SelectFirst;
+    let (min, max) = (ANSWERS.min, ANSWERS.max);
+    let Some(text) = parameter else {
+        return Err(ValidationError::new(
+            field,
+            ErrorCode::Required,
+            format!("`{name}` needs the number of answers: `{name}:2`"),
+        ));
+    };
+    // Written as a plain number, so that equal steps have equal texts.
+    match text.parse::<u8>() {
+        Ok(count) if (min..=max).contains(&count) && count.to_string() == text => {
+            Ok(FilterStep::SelectFirst(count))
+        }
+        _ => Err(ValidationError::new(
+            field,
+            ErrorCode::OutOfRange,
+            format!("`{text}` is no number of answers between {min} and {max}"),
+        )),
     }
 }
 
@@ -340,6 +169,7 @@ impl fmt::Display for FilterStep {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Builtin(name) => name.fmt(f),
+            Self::SelectFirst(count) => write!(f, "{}:{count}", FilterName::SelectFirst),
             Self::Script(body) => write!(f, "{SCRIPT}{body}"),
         }
     }
@@ -364,24 +194,33 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_filter_has_one_palette_row_and_parses_back() {
-        for info in FILTERS {
-            assert_eq!(FilterName::parse(info.name.as_str()), Some(info.name));
-            assert_eq!(info.name.info(), &info);
-            assert_eq!(
-                serde_json::to_value(info.name).ok(),
-                Some(info.name.as_str().into())
-            );
-        }
-    }
-
-    #[test]
     fn chains_take_no_alias_and_algorithms_do() {
         assert!(FilterStep::parse("filterChain[0]", "wrr").is_err());
         assert_eq!(
             FilterName::parse_algorithm("weighted_rr"),
             Some(FilterName::WeightedRoundRobin)
         );
+    }
+
+    #[test]
+    fn select_first_takes_a_number() {
+        let parse = |text: &str| FilterStep::parse("filterChain[0]", text).map_err(|e| e.code);
+        for count in [1, 2, 16] {
+            let step = parse(&format!("select-first:{count}")).unwrap();
+            assert_eq!(step, FilterStep::SelectFirst(count));
+            assert_eq!(step.label(), format!("select-first:{count}"));
+            assert_eq!((step.tier(), step.class()), (Tier::Pro, FilterClass::Selecting));
+        }
+        assert_eq!(parse("select-first"), Err(ErrorCode::Required));
+        for wrong in ["", "0", "17", "-1", "+2", "02", " 2", "two"] {
+            assert_eq!(
+                parse(&format!("select-first:{wrong}")),
+                Err(ErrorCode::OutOfRange),
+                "{wrong}"
+            );
+        }
+        assert_eq!(parse("geo-ip:2"), Err(ErrorCode::Invalid));
+        assert_eq!(FilterName::parse_algorithm("select-first"), None);
     }
 
     #[test]

@@ -5,6 +5,7 @@
 
 mod change;
 mod compile;
+mod facts;
 mod fingerprint;
 mod map;
 mod names;
@@ -21,6 +22,7 @@ pub use registry::Slots;
 pub use service::CompiledService;
 pub use zone::CompiledZone;
 
+pub(crate) use facts::{Facts, MemberSet};
 pub(crate) use map::{CompiledMap, Target};
 pub(crate) use pool::Eligible;
 

@@ -6,6 +6,7 @@ use crate::hash;
 use crate::model::{AdminState, HealthCheck, MAX_MEMBERS, Member, Pool, PoolId, Region, TenantId};
 use crate::query::Family;
 use crate::slots::MemberSlot;
+use crate::snapshot::facts::{Facts, PoolFacts};
 use crate::snapshot::registry::Slots;
 use crate::snapshot::shards::Entry;
 use std::net::IpAddr;
@@ -113,6 +114,8 @@ pub(crate) struct Hot {
     pub(crate) weight: u32,
     pub(crate) priority: u32,
     pub(crate) country: Option<Country>,
+    /// Whether its facts name countries beside that one.
+    pub(crate) more_countries: bool,
 }
 
 /// Members of one address family, in the pool's order.
@@ -143,6 +146,8 @@ pub struct CompiledPool {
     hot: Box<[Hot]>,
     v4: FamilyMembers,
     v6: FamilyMembers,
+    /// Facts about members, when somebody has some.
+    pub(crate) facts: Option<Arc<PoolFacts>>,
     /// Hash of the members' ids in order: a changed member set is another one for `round-robin`.
     pub(crate) digest: u64,
 }
@@ -179,6 +184,7 @@ impl CompiledPool {
             weight: m.stored.weight,
             priority: m.stored.priority,
             country: m.country,
+            more_countries: m.stored.geo.as_ref().is_some_and(|geo| !geo.country.is_empty()),
         });
         let hot = hot.collect();
         let digest = members.iter().filter(|m| m.stored.enabled).fold(1, |h, m| {
@@ -191,6 +197,7 @@ impl CompiledPool {
             name: pool.name.clone(),
             min_healthy: pool.min_healthy,
             health_check: pool.health_check.clone(),
+            facts: PoolFacts::new(pool),
             hot,
             members,
             v4,
@@ -203,6 +210,23 @@ impl CompiledPool {
     #[inline]
     pub(crate) fn hot(&self, index: u16) -> Hot {
         self.hot.get(usize::from(index)).copied().unwrap_or_default()
+    }
+
+    /// Facts about a member.
+    #[inline]
+    pub(crate) fn facts(&self, index: u16) -> Option<&Facts> {
+        self.facts.as_ref()?.of(index)
+    }
+
+    /// Whether a member counts to a country: by its region, or by its facts.
+    #[inline]
+    pub(crate) fn is_in(&self, index: u16, country: Country) -> bool {
+        let hot = self.hot(index);
+        hot.country == Some(country)
+            || (hot.more_countries
+                && self
+                    .facts(index)
+                    .is_some_and(|facts| facts.countries.contains(&country)))
     }
 
     #[inline]

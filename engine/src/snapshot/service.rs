@@ -3,7 +3,7 @@
 use crate::chain::CompiledStep;
 use crate::environment::Environment;
 use crate::hash::mix;
-use crate::model::{DomainName, Fallback, Routing, Service, ServiceId, TenantId};
+use crate::model::{DomainName, Fallback, FilterName, Routing, Service, ServiceId, TenantId};
 use crate::slots::ServiceSlot;
 use crate::snapshot::pool::CompiledPool;
 use crate::snapshot::shards::Entry;
@@ -55,7 +55,7 @@ impl CompiledService {
     ) -> Self {
         let licence_fallback = env.tier < service.routing.required_tier();
         let steps = if licence_fallback {
-            Box::from([CompiledStep::RoundRobin])
+            Box::from([CompiledStep::Builtin(FilterName::RoundRobin)])
         } else {
             CompiledStep::compile(&service.routing, &*env.scripts)
         };

@@ -8,7 +8,7 @@ pub use script::{FakeScript, FakeScripts};
 pub use world::World;
 
 use crate::environment::Environment;
-use crate::geo::{AsInfo, Country, Geo, Located};
+use crate::geo::{AsInfo, Country, Geo, Located, Place};
 use crate::hash::mix;
 use crate::model::{
     DomainName, FilterName, MemberDraft, MemberId, PoolDraft, PoolId, ServiceDraft, ServiceId, TenantId,
@@ -27,6 +27,7 @@ use uuid::Uuid;
 pub struct Rows {
     countries: Vec<(IpNet, Country)>,
     systems: Vec<(IpNet, AsInfo)>,
+    places: Vec<(IpNet, Place)>,
     organisations: Vec<String>,
 }
 
@@ -42,6 +43,14 @@ impl Rows {
     pub fn country(mut self, network: &str, country: &str) -> Self {
         self.countries
             .extend(network.parse().ok().zip(Country::parse(country)));
+        self
+    }
+
+    /// Says where a network is. A text that does not parse is left out.
+    #[must_use]
+    pub fn place(mut self, network: &str, place: Place) -> Self {
+        self.places
+            .extend(network.parse().ok().map(|network: IpNet| (network, place)));
         self
     }
 
@@ -149,6 +158,10 @@ impl Geo for Rows {
         locate(&self.systems, ip)
     }
 
+    fn place(&self, ip: IpAddr) -> Located<Place> {
+        locate(&self.places, ip)
+    }
+
     fn organisation(&self, id: u64) -> Option<String> {
         self.organisations
             .get(usize::try_from(id).ok()?.checked_sub(1)?)
@@ -166,6 +179,10 @@ impl Geo for Rows {
 
     fn has_asn(&self) -> bool {
         !self.systems.is_empty()
+    }
+
+    fn has_place(&self) -> bool {
+        !self.places.is_empty()
     }
 }
 

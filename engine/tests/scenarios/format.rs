@@ -1,7 +1,10 @@
 //! The format of scenario files. Unknown keys are errors.
 
 use gslb_engine::environment::{Environment, LatencySettings, MapRule, Signals};
-use gslb_engine::model::{AdminState, FallbackText, MemberDraft, ServiceDraft, Tier, ZoneDraft};
+use gslb_engine::geo::{Continent, Country, Place, Point, Subdivision};
+use gslb_engine::model::{
+    AdminState, FallbackText, GeoDraft, MemberDraft, ServiceDraft, Tier, WatermarksDraft, ZoneDraft,
+};
 use gslb_engine::query::Family;
 use gslb_engine::snapshot::{Slots, Snapshot};
 use gslb_engine::testing::{Rows, Site};
@@ -58,6 +61,19 @@ pub struct GeoRows {
     pub country: BTreeMap<String, String>,
     #[serde(default)]
     pub asn: BTreeMap<String, AsRow>,
+    #[serde(default)]
+    pub place: BTreeMap<String, PlaceRow>,
+}
+
+/// What a database says about the place of a network.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PlaceRow {
+    pub continent: Option<Continent>,
+    pub country: Option<Country>,
+    pub subdivision: Option<Subdivision>,
+    pub lat: Option<f64>,
+    pub lon: Option<f64>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -100,6 +116,14 @@ pub struct MemberRow {
     pub rtt_ms: Option<f64>,
     /// Successful probes behind `rttMs`, default 5.
     pub probes: Option<u32>,
+    pub geo: Option<GeoDraft>,
+    pub fence_asns: Option<Vec<i64>>,
+    pub fence_prefixes: Option<Vec<String>>,
+    pub load_watermarks: Option<WatermarksDraft>,
+    /// Load that was pushed.
+    pub load: Option<f64>,
+    /// Until when that counts, Unix seconds.
+    pub load_until: Option<u64>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -237,6 +261,9 @@ impl Scenario {
             if let Some(score) = member.score {
                 slot(&member.ip)?.set_score(score);
             }
+            if member.load.is_some() {
+                slot(&member.ip)?.set_load(member.load, member.load_until);
+            }
             if let Some(rtt) = member.rtt_ms {
                 for _ in 0..member.probes.unwrap_or(5) {
                     slot(&member.ip)?.set_rtt((rtt * 1e6) as u64, 0);
@@ -256,6 +283,15 @@ impl Scenario {
         }
         for (network, row) in &self.geo.asn {
             rows = rows.asn(network, row.number, &row.organisation);
+        }
+        for (network, row) in &self.geo.place {
+            let place = Place {
+                continent: row.continent,
+                country: row.country,
+                subdivision: row.subdivision,
+                point: row.lat.zip(row.lon).and_then(|(lat, lon)| Point::new(lat, lon)),
+            };
+            rows = rows.place(network, place);
         }
         let rule = |line: &String| {
             let (network, targets) = line.split_once(' ').ok_or_else(|| format!("map: {line}"))?;
@@ -312,6 +348,10 @@ impl MemberRow {
             asn: self.asn,
             enabled: self.enabled,
             admin_state: self.admin_state,
+            geo: self.geo.clone(),
+            fence_asns: self.fence_asns.clone(),
+            fence_prefixes: self.fence_prefixes.clone(),
+            load_watermarks: self.load_watermarks.clone(),
         }
     }
 }

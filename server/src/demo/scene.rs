@@ -1,6 +1,8 @@
 //! What the demo shows: sites, pools, services that use every filter, and a small world of documentation networks.
 
-use gslb_engine::model::{HealthCheckDraft, MemberDraft, PoolDraft, ServiceDraft, ZoneDraft};
+use gslb_engine::model::{
+    GeoDraft, HealthCheckDraft, MemberDraft, PoolDraft, ServiceDraft, WatermarksDraft, ZoneDraft,
+};
 use std::net::{IpAddr, Ipv4Addr};
 
 /// One site of the demo: a country with two responders.
@@ -16,6 +18,10 @@ pub struct Site {
     pub octet: u8,
     /// Rank for failover.
     pub priority: u32,
+    /// Continent, subdivision, latitude and longitude.
+    pub place: (&'static str, &'static str, f64, f64),
+    /// Network that the second member of the site is fenced for.
+    pub fence: &'static str,
 }
 
 /// The sites.
@@ -26,6 +32,8 @@ pub const SITES: [Site; 3] = [
         asn: 64_496,
         octet: 10,
         priority: 1,
+        place: ("NA", "US-VA", 38.9, -77.4),
+        fence: "198.51.100.0/24",
     },
     Site {
         region: "DE",
@@ -33,6 +41,8 @@ pub const SITES: [Site; 3] = [
         asn: 64_500,
         octet: 20,
         priority: 2,
+        place: ("EU", "DE-HE", 50.1, 8.7),
+        fence: "203.0.113.0/24",
     },
     Site {
         region: "JP",
@@ -40,6 +50,8 @@ pub const SITES: [Site; 3] = [
         asn: 64_511,
         octet: 30,
         priority: 3,
+        place: ("AS", "JP-13", 35.7, 139.7),
+        fence: "192.0.2.0/24",
     },
 ];
 
@@ -116,6 +128,20 @@ pub fn pools(port: u16, health_path: &str) -> Vec<PoolDraft> {
         region: Some(site.region.to_owned()),
         zone: Some(site.zone.to_owned()),
         asn: Some(site.asn.into()),
+        geo: Some(GeoDraft {
+            continent: Some(site.place.0.to_owned()),
+            country: None,
+            subdivision: Some(site.place.1.to_owned()),
+            lat: Some(site.place.2),
+            lon: Some(site.place.3),
+        }),
+        // The second member of a site is like a cache inside an access network: for that network alone.
+        fence_asns: (index > 0).then(|| vec![site.asn.into()]),
+        fence_prefixes: (index > 0).then(|| vec![site.fence.to_owned()]),
+        load_watermarks: Some(WatermarksDraft {
+            low: Some(0.7),
+            high: Some(0.95),
+        }),
         ..MemberDraft::default()
     };
     let http = HealthCheckDraft {
@@ -150,7 +176,7 @@ pub fn pools(port: u16, health_path: &str) -> Vec<PoolDraft> {
 }
 
 /// Services: name, label below the zone, pool, chain (or algorithm), what it shows.
-const SERVICES: [(&str, &str, &str, &[&str]); 9] = [
+const SERVICES: [(&str, &str, &str, &[&str]); 12] = [
     ("www", "www", "web", &["geo-ip", "weighted-round-robin"]),
     ("isp-aware", "isp", "web", &["geo-ip", "asn", "failover"]),
     ("mapped", "map", "web", &["map-file", "latency"]),
@@ -165,6 +191,19 @@ const SERVICES: [(&str, &str, &str, &[&str]); 9] = [
     ("standby", "standby", "api", &["failover"]),
     ("fastest", "fast", "api", &["latency"]),
     ("tenants", "*.apps", "web", &["geo-ip", "random"]),
+    (
+        "nearest",
+        "near",
+        "web",
+        &["geo-continent", "geo-nearest", "select-first:2"],
+    ),
+    (
+        "fenced",
+        "cache",
+        "web",
+        &["prefix-fence", "asn-fence", "geo-subdivision", "random"],
+    ),
+    ("shedding", "calm", "web", &["shed-load", "round-robin"]),
 ];
 
 /// The services, with the name of the pool of each.

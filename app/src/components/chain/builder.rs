@@ -6,7 +6,7 @@ use super::row::StepRow;
 use super::rows::Rows;
 use crate::components::text;
 use crate::form::FormState;
-use gslb_api_types::model::{FILTERS, FilterName, MAX_STEPS, Tier};
+use gslb_api_types::model::{FILTERS, FilterName, FilterStep, MAX_STEPS, Tier};
 use leptos::html;
 use leptos::prelude::*;
 
@@ -103,9 +103,10 @@ fn Algorithm(
                 {FILTERS
                     .iter()
                     .rev()
+                    .filter(|info| info.parameter.is_none())
                     .map(|info| {
                         let name = info.name.as_str();
-                        let needs = if info.name == FilterName::SignalWeight { Tier::Pro } else { Tier::Free };
+                        let needs = info.name.algorithm_tier();
                         let locked = needs > tier;
                         let title = if locked {
                             format!("{} (needs {needs})", info.title)
@@ -157,7 +158,7 @@ fn ChainBuilder(
     };
     let ends = move || {
         rows.chain().iter().any(|step| {
-            FilterName::parse(step).is_some_and(|n| n.info().class == super::FilterClass::Selecting)
+            FilterStep::parse("step", step).is_ok_and(|step| step.class() == super::FilterClass::Selecting)
         })
     };
     view! {

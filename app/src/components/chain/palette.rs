@@ -3,7 +3,7 @@
 use super::class_name;
 use super::rows::Rows;
 use crate::components::Icon;
-use gslb_api_types::model::{FILTERS, FilterClass, FilterInfo, MAX_STEPS, Permission, Tier};
+use gslb_api_types::model::{FILTERS, FilterClass, FilterInfo, FilterStep, MAX_STEPS, Permission, Tier};
 use leptos::prelude::*;
 
 /// Filters to add.
@@ -37,13 +37,15 @@ pub fn Palette(rows: Rows, tier: Tier, may_script: bool, changed: Callback<()>) 
 fn PaletteItem(info: &'static FilterInfo, rows: Rows, tier: Tier, changed: Callback<()>) -> impl IntoView {
     let needs = info.tier.max(Tier::Pro);
     let add = Callback::new(move |()| {
-        rows.add(info.name);
-        changed.run(());
+        if let Ok(step) = FilterStep::parse("step", &info.entry()) {
+            rows.add(&step);
+            changed.run(());
+        }
     });
     let lock = (needs > tier).then(|| format!("needs {needs}"));
     item(
         rows,
-        info.name.as_str(),
+        info.entry(),
         info.title,
         info.help,
         info.class,
@@ -71,7 +73,7 @@ fn ScriptItem(rows: Rows, tier: Tier, may_script: bool, changed: Callback<()>) -
     let help = "Keeps and orders members as a Starlark script of yours says.";
     item(
         rows,
-        "script",
+        "script".to_owned(),
         "Script",
         help,
         FilterClass::Narrowing,
@@ -88,7 +90,7 @@ fn ScriptItem(rows: Rows, tier: Tier, may_script: bool, changed: Callback<()>) -
 )]
 fn item(
     rows: Rows,
-    name: &'static str,
+    entry: String,
     title: &'static str,
     help: &'static str,
     class: FilterClass,
@@ -119,7 +121,7 @@ fn item(
                 class="palette-item"
                 data-class=class_name(class)
                 name="form[op]"
-                value=format!("add:{name}")
+                value=format!("add:{entry}")
                 disabled=full
                 on:click=move |event| {
                     event.prevent_default();

@@ -7,7 +7,7 @@ use super::rows::{Row, Rows, tier_of};
 use crate::components::Icon;
 use crate::components::text;
 use crate::form::FormState;
-use gslb_api_types::model::{FilterName, Tier, Warning};
+use gslb_api_types::model::{FilterName, FilterStep, Tier, Warning};
 use leptos::prelude::*;
 use wasm_bindgen::JsCast as _;
 
@@ -37,8 +37,14 @@ pub fn StepRow(
     changed: Callback<()>,
 ) -> impl IntoView {
     let Row { key, step } = row;
-    let title = text::step_title(&step);
-    let info = FilterName::parse(&step).map(FilterName::info);
+    let parsed = FilterStep::parse("step", &step).ok();
+    let info = parsed.as_ref().and_then(FilterStep::info);
+    // The number of answers changes in the row: the title is without it.
+    let count = match parsed {
+        Some(FilterStep::SelectFirst(count)) => Some(count),
+        _ => None,
+    };
+    let title = info.map_or_else(|| text::step_title(&step), |info| info.title.to_owned());
     let needs = tier_of(&step);
     let locked = needs > tier;
     let body = split(&step)
@@ -48,6 +54,7 @@ pub fn StepRow(
     // A script has its text in the editor.
     let value = if body.is_some() { SCRIPT.to_owned() } else { step };
     let at = Memo::new(move |_| rows.position(key).unwrap_or_default());
+    let name = move || format!("form[filter_chain][{}]", at.get());
     let field = move || format!("filterChain[{}]", at.get());
     let warning = move || {
         let field = field();
@@ -81,11 +88,7 @@ pub fn StepRow(
             class:locked=locked
             data-class=class
         >
-            <input
-                type="hidden"
-                name=move || format!("form[filter_chain][{}]", at.get())
-                value=value
-            />
+            {count.is_none().then(|| view! { <input type="hidden" name=name value=value /> })}
             <button
                 type="button"
                 class="grip only-live"
@@ -133,6 +136,7 @@ pub fn StepRow(
                         let locked = locked || !may_script;
                         view! { <ScriptEditor rows key at body locked changed /> }
                     })}
+                {count.map(|count| view! { <AnswerCount row=key rows count name changed /> })}
                 {move || warning().map(|text| view! { <p class="doubt">{text}</p> })}
                 {move || problem().map(|text| view! { <p class="problem">{text}</p> })}
             </div>
@@ -191,4 +195,42 @@ pub fn StepRow(
         </li>
     }
     .into_any()
+}
+
+/// How many answers `select-first` gives. The choice is the chain entry itself, so that it works without JavaScript.
+#[component]
+fn AnswerCount(
+    row: u32,
+    rows: Rows,
+    count: u8,
+    /// Name of the entry in the form.
+    name: impl Fn() -> String + Send + Sync + 'static,
+    changed: Callback<()>,
+) -> impl IntoView {
+    let parameter = FilterName::SelectFirst.info().parameter;
+    let (min, max) = parameter.map_or((1, 1), |p| (p.min, p.max));
+    view! {
+        <select
+            class="step-count"
+            name=name
+            aria-label="Answers of Select First"
+            on:change=move |event| {
+                if let Ok(step) = FilterStep::parse("step", &event_target_value(&event)) {
+                    rows.set_step(row, step.to_string());
+                    changed.run(());
+                }
+            }
+        >
+            {(min..=max)
+                .map(|n| {
+                    let text = text::plural(n.into(), "answer", "answers");
+                    view! {
+                        <option value=FilterStep::SelectFirst(n).to_string() selected=n == count>
+                            {text}
+                        </option>
+                    }
+                })
+                .collect_view()}
+        </select>
+    }
 }

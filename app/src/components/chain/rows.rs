@@ -61,8 +61,8 @@ impl Rows {
     }
 
     /// Adds a step at the end.
-    pub fn add(self, step: FilterName) {
-        self.push(step.to_string(), step.info().title);
+    pub fn add(self, step: &FilterStep) {
+        self.push(step.to_string(), &step.title());
     }
 
     /// Adds a script at the end.
@@ -164,7 +164,7 @@ pub fn apply(chain: &mut Vec<String>, op: &str) {
             chain.remove(index);
         }
         ("add", _) if what == "script" => chain.push(NEW_SCRIPT.to_owned()),
-        ("add", _) if FilterName::parse(what).is_some() => chain.push(what.to_owned()),
+        ("add", _) if FilterStep::parse("step", what).is_ok() => chain.push(what.to_owned()),
         _ => {}
     }
 }
@@ -185,13 +185,15 @@ mod tests {
             "add:nonsense",
             "add:script",
             "remove:3",
+            "add:select-first",
+            "add:select-first:3",
             "remove:1",
             "remove:9",
             "",
         ] {
             apply(&mut chain, op);
         }
-        assert_eq!(chain, ["sticky", "random"]);
+        assert_eq!(chain, ["sticky", "random", "select-first:3"]);
     }
 
     #[test]
@@ -204,8 +206,10 @@ mod tests {
             assert!(rows.nudge(0, false));
             assert_eq!(rows.chain(), ["asn", "geo-ip", "random"]);
             assert_eq!(rows.position(0), Some(1));
-            rows.add(FilterName::Sticky);
+            rows.add(&FilterStep::Builtin(FilterName::Sticky));
             assert_eq!(rows.position(3), Some(3));
+            rows.set_step(3, "select-first:4".to_owned());
+            assert_eq!(rows.chain(), ["asn", "geo-ip", "random", "select-first:4"]);
         });
     }
 }

@@ -1,7 +1,7 @@
 //! The form of a member.
 
 use crate::api::pools::SaveMember;
-use crate::components::field::{Refusal, TextField, TickField};
+use crate::components::field::{Refusal, SelectField, TextField, TickField};
 use crate::form::{FormState, ticked, use_draft};
 use crate::forms::MemberForm;
 use crate::guard::guard_unsaved;
@@ -10,6 +10,18 @@ use leptos::prelude::*;
 
 /// Fields that show their own problem.
 const FIELDS: &[&str] = &["ipAddress", "port", "weight", "priority", "region", "zone", "asn"];
+
+/// Continents as the form offers them.
+const CONTINENTS: [(&str, &str); 8] = [
+    ("", "Not stated"),
+    ("AF", "Africa"),
+    ("AN", "Antarctica"),
+    ("AS", "Asia"),
+    ("EU", "Europe"),
+    ("NA", "North America"),
+    ("OC", "Oceania"),
+    ("SA", "South America"),
+];
 
 /// The panel with the form, for a new member or a stored one.
 #[component]
@@ -29,6 +41,7 @@ pub fn MemberEditor(form: MemberForm, cancel: String) -> impl IntoView {
         "Edit member"
     };
     let region = RwSignal::new(form.region.clone());
+    let facts = form.clone();
     // Geo IP compares with ISO codes; anything else is allowed, and never a client's country.
     let odd_region = move || {
         let region = region.read();
@@ -134,6 +147,7 @@ pub fn MemberEditor(form: MemberForm, cancel: String) -> impl IntoView {
                         hint="A disabled member is as good as absent"
                     />
                 </div>
+                <Facts state form=facts />
                 <div class="form-end">
                     <button class="button primary" type="submit" disabled=move || action.pending.get()>
                         "Save member"
@@ -144,6 +158,107 @@ pub fn MemberEditor(form: MemberForm, cancel: String) -> impl IntoView {
                 </div>
             </SendForm>
         </section>
+    }
+    .into_any()
+}
+
+/// What some steps of filter chains steer by. Folded while there is nothing in it.
+#[component]
+fn Facts(state: FormState, form: MemberForm) -> impl IntoView {
+    let filled = [
+        &form.geo_continent,
+        &form.geo_country,
+        &form.geo_subdivision,
+        &form.geo_lat,
+        &form.geo_lon,
+        &form.fence_asns,
+        &form.fence_prefixes,
+        &form.load_watermarks_low,
+        &form.load_watermarks_high,
+    ];
+    let open = filled.iter().any(|text| !text.is_empty());
+    let continents = CONTINENTS.map(|(code, name)| (code.to_owned(), name.to_owned()));
+    view! {
+        <details class="more" open=open>
+            <summary>"Facts for filter chains: place, fences, load"</summary>
+            <div class="form-grid">
+                <SelectField
+                    state
+                    name="geo_continent"
+                    label="Continent"
+                    value=form.geo_continent
+                    choices=continents.to_vec()
+                    hint="For Geo Continent"
+                />
+                <TextField
+                    state
+                    name="geo_country"
+                    label="Countries"
+                    value=form.geo_country
+                    mono=true
+                    placeholder="the region"
+                    hint="Served by Geo IP beside the region: DE, AT, CH"
+                />
+                <TextField
+                    state
+                    name="geo_subdivision"
+                    label="Subdivision"
+                    value=form.geo_subdivision
+                    mono=true
+                    hint="For Geo Subdivision: US-CA"
+                />
+                <TextField
+                    state
+                    name="geo_lat"
+                    label="Latitude"
+                    value=form.geo_lat
+                    mono=true
+                    hint="Degrees, for Geo Nearest: 52.52"
+                />
+                <TextField
+                    state
+                    name="geo_lon"
+                    label="Longitude"
+                    value=form.geo_lon
+                    mono=true
+                    hint="Degrees; west is negative: -74.006"
+                />
+                <TextField
+                    state
+                    name="fence_asns"
+                    label="Fence: AS numbers"
+                    value=form.fence_asns
+                    mono=true
+                    placeholder="for everybody"
+                    hint="With ASN Fence, only clients of these networks: 64500, 64501"
+                />
+                <TextField
+                    state
+                    name="fence_prefixes"
+                    label="Fence: prefixes"
+                    value=form.fence_prefixes
+                    mono=true
+                    placeholder="for everybody"
+                    hint="With Prefix Fence, only these clients: 198.51.100.0/24"
+                />
+                <TextField
+                    state
+                    name="load_watermarks_low"
+                    label="Load, low watermark"
+                    value=form.load_watermarks_low
+                    mono=true
+                    hint="Up to this load, Shed Load leaves the member in"
+                />
+                <TextField
+                    state
+                    name="load_watermarks_high"
+                    label="Load, high watermark"
+                    value=form.load_watermarks_high
+                    mono=true
+                    hint="From this load on it leaves the member out"
+                />
+            </div>
+        </details>
     }
     .into_any()
 }

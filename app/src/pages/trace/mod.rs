@@ -106,7 +106,7 @@ fn TraceForm(fields: Memo<TraceFields>) -> impl IntoView {
                                         on:click=move |_| {
                                             chain.update(|text| {
                                                 let mut steps = step_list(text);
-                                                steps.push(info.name.to_string());
+                                                steps.push(info.entry());
                                                 *text = steps.join(", ");
                                             });
                                         }

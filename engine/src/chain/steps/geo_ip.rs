@@ -1,12 +1,11 @@
-//! `geo-ip`: keeps the members whose region is the client's country.
+//! `geo-ip`: keeps the members whose region, or one of whose `geo.country`, is the client's country.
 
-use crate::chain::{Reason, Report, Run, Scratch};
-use crate::trace::StepAction;
+use super::geo_area;
+use crate::chain::{Area, Reason, Report, Run, Scratch};
 
 #[inline]
 pub(super) fn run(run: &mut Run<'_>, scratch: &mut Scratch) -> Report {
-    let before = scratch.set.len();
-    if before <= 1 {
+    if scratch.set.len() <= 1 {
         return Report::skipped(Reason::NothingToChoose);
     }
     let Some(country) = run.client.country() else {
@@ -15,14 +14,7 @@ pub(super) fn run(run: &mut Run<'_>, scratch: &mut Scratch) -> Report {
         });
     };
     let pool = run.pool;
-    match scratch.narrow(|candidate| pool.hot(candidate.index).country == Some(country)) {
-        0 => Report::new(StepAction::Passthrough, Reason::NobodyInCountry(country)),
-        kept => Report::new(
-            StepAction::Narrowed,
-            Reason::InCountry {
-                country,
-                removed: before - kept,
-            },
-        ),
-    }
+    geo_area::keep(scratch, Area::Country(country), |candidate| {
+        pool.is_in(candidate.index, country)
+    })
 }

@@ -5,12 +5,17 @@
 
 mod asn;
 mod failover;
+mod fence;
+mod geo_area;
 mod geo_ip;
+mod geo_nearest;
 mod latency;
 mod map_file;
 mod random;
 mod round_robin;
 mod script;
+mod select_first;
+mod shed_load;
 mod signal_weight;
 mod sticky;
 mod weighted_round_robin;
@@ -27,26 +32,10 @@ use std::sync::Arc;
 /// A step, ready to run.
 #[derive(Debug, Clone)]
 pub enum CompiledStep {
-    /// `geo-ip`
-    GeoIp,
-    /// `asn`
-    Asn,
-    /// `map-file`
-    MapFile,
-    /// `sticky`
-    Sticky,
-    /// `signal-weight`
-    SignalWeight,
-    /// `round-robin`
-    RoundRobin,
-    /// `weighted-round-robin`
-    WeightedRoundRobin,
-    /// `failover`
-    Failover,
-    /// `latency`
-    Latency,
-    /// `random`
-    Random,
+    /// A filter without a parameter.
+    Builtin(FilterName),
+    /// `select-first:N`
+    SelectFirst(u8),
     /// `script:<body>`
     Script(Arc<CompiledScript>),
 }
@@ -57,37 +46,23 @@ impl CompiledStep {
     #[must_use]
     pub fn compile(routing: &Routing, scripts: &dyn Scripts) -> Box<[Self]> {
         let one = |step: &FilterStep| match step {
-            FilterStep::Builtin(name) => Self::from(*name),
+            FilterStep::Builtin(name) => Self::Builtin(*name),
+            FilterStep::SelectFirst(count) => Self::SelectFirst(*count),
             FilterStep::Script(body) => Self::Script(Arc::new(CompiledScript::new(body, scripts))),
         };
         match routing {
-            Routing::Algorithm(name) => Box::from([Self::from(*name)]),
+            Routing::Algorithm(name) => Box::from([Self::Builtin(*name)]),
             Routing::Chain(steps) => steps.iter().map(one).collect(),
         }
     }
 
-    /// The filter's name; none for a script.
-    #[must_use]
-    pub fn name(&self) -> Option<FilterName> {
-        Some(match self {
-            Self::GeoIp => FilterName::GeoIp,
-            Self::Asn => FilterName::Asn,
-            Self::MapFile => FilterName::MapFile,
-            Self::Sticky => FilterName::Sticky,
-            Self::SignalWeight => FilterName::SignalWeight,
-            Self::RoundRobin => FilterName::RoundRobin,
-            Self::WeightedRoundRobin => FilterName::WeightedRoundRobin,
-            Self::Failover => FilterName::Failover,
-            Self::Latency => FilterName::Latency,
-            Self::Random => FilterName::Random,
-            Self::Script(_) => return None,
-        })
-    }
-
     /// Whether it ends the chain.
     fn is_selecting(&self) -> bool {
-        self.name()
-            .is_some_and(|name| name.info().class == FilterClass::Selecting)
+        match self {
+            Self::Builtin(name) => name.info().class == FilterClass::Selecting,
+            Self::SelectFirst(_) => true,
+            Self::Script(_) => false,
+        }
     }
 
     /// Whether it may block for milliseconds when it gets so many candidates.
@@ -103,18 +78,30 @@ impl CompiledStep {
 
     #[inline]
     pub(super) fn run<S: Sink>(&self, run: &mut Run<'_>, scratch: &mut Scratch, sink: &mut S) -> Report {
-        match self {
-            Self::GeoIp => geo_ip::run(run, scratch),
-            Self::Asn => asn::run(run, scratch, sink),
-            Self::MapFile => map_file::run(run, scratch, sink),
-            Self::Sticky => sticky::run(run, scratch, sink),
-            Self::SignalWeight => signal_weight::run(run, scratch, sink),
-            Self::RoundRobin => round_robin::run::<S>(run, scratch),
-            Self::WeightedRoundRobin => weighted_round_robin::run(run, scratch, sink),
-            Self::Failover => failover::run(run, scratch),
-            Self::Latency => latency::run(run, scratch, sink),
-            Self::Random => random::run(run, scratch),
-            Self::Script(script) => script.run(run, scratch, sink),
+        let name = match self {
+            Self::Builtin(name) => *name,
+            Self::SelectFirst(count) => return select_first::run(run, scratch, *count),
+            Self::Script(script) => return script.run(run, scratch, sink),
+        };
+        match name {
+            FilterName::GeoIp => geo_ip::run(run, scratch),
+            FilterName::GeoContinent => geo_area::continent(run, scratch),
+            FilterName::GeoSubdivision => geo_area::subdivision(run, scratch),
+            FilterName::GeoNearest => geo_nearest::run(run, scratch, sink),
+            FilterName::Asn => asn::run(run, scratch, sink),
+            FilterName::AsnFence => fence::asn(run, scratch, sink),
+            FilterName::PrefixFence => fence::prefix(run, scratch, sink),
+            FilterName::MapFile => map_file::run(run, scratch, sink),
+            FilterName::Sticky => sticky::run(run, scratch, sink),
+            FilterName::ShedLoad => shed_load::run(run, scratch, sink),
+            FilterName::SignalWeight => signal_weight::run(run, scratch, sink),
+            FilterName::RoundRobin => round_robin::run::<S>(run, scratch),
+            FilterName::WeightedRoundRobin => weighted_round_robin::run(run, scratch, sink),
+            FilterName::Failover => failover::run(run, scratch),
+            FilterName::Latency => latency::run(run, scratch, sink),
+            FilterName::Random => random::run(run, scratch),
+            // Chains hold it with its number, and it is no algorithm.
+            FilterName::SelectFirst => select_first::run(run, scratch, run.service.max_answers),
         }
     }
 }
@@ -122,27 +109,10 @@ impl CompiledStep {
 impl fmt::Display for CompiledStep {
     /// As it stands in the chain.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match (self, self.name()) {
-            (Self::Script(script), _) => script.fmt(f),
-            (_, Some(name)) => name.fmt(f),
-            (_, None) => Ok(()),
-        }
-    }
-}
-
-impl From<FilterName> for CompiledStep {
-    fn from(name: FilterName) -> Self {
-        match name {
-            FilterName::GeoIp => Self::GeoIp,
-            FilterName::Asn => Self::Asn,
-            FilterName::MapFile => Self::MapFile,
-            FilterName::Sticky => Self::Sticky,
-            FilterName::SignalWeight => Self::SignalWeight,
-            FilterName::RoundRobin => Self::RoundRobin,
-            FilterName::WeightedRoundRobin => Self::WeightedRoundRobin,
-            FilterName::Failover => Self::Failover,
-            FilterName::Latency => Self::Latency,
-            FilterName::Random => Self::Random,
+        match self {
+            Self::Builtin(name) => name.fmt(f),
+            Self::SelectFirst(count) => write!(f, "{}:{count}", FilterName::SelectFirst),
+            Self::Script(script) => script.fmt(f),
         }
     }
 }

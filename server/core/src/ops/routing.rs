@@ -17,10 +17,9 @@ fn wanted(chain: &[String], algorithm: Option<&str>) -> (Tier, &'static str) {
         (Tier::Enterprise, "script steps")
     } else if !chain.is_empty() {
         (Tier::Pro, "filter chains")
-    } else if algorithm.and_then(FilterName::parse_algorithm) == Some(FilterName::SignalWeight) {
-        (Tier::Pro, "`signal-weight`")
     } else {
-        (Tier::Free, "")
+        let name = algorithm.and_then(FilterName::parse_algorithm);
+        name.map_or((Tier::Free, ""), |name| (name.algorithm_tier(), name.as_str()))
     }
 }
 

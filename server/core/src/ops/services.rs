@@ -308,7 +308,15 @@ impl Ops {
     }
 
     async fn service_warnings(&self, service: &Service) -> Result<Vec<Warning>, OpError> {
-        let mut warnings = service.routing.warnings();
+        let pool = self
+            .parts
+            .store
+            .get::<Pool>(service.tenant_id, service.pool_id.0)
+            .await?;
+        let mut warnings = match pool {
+            Some(pool) => service.routing.warnings_with(&pool.value),
+            None => service.routing.warnings(),
+        };
         if self.enclosing_zone(&service.domain).await?.is_none() {
             warnings.push(Warning {
                 field: "domain".to_owned(),

@@ -189,6 +189,20 @@ async fn warnings_come_with_the_write() {
     let written = world.ops.create_service(&admin(), &draft).await.unwrap();
     let found: Vec<_> = written.warnings.iter().map(|w| w.field.as_str()).collect();
     assert_eq!(found, ["filterChain[1]", "domain"]);
+
+    // A step whose fact no member of the pool has.
+    let draft = chain(
+        service("near", "near.example.com", &pool),
+        &["geo-nearest", "failover"],
+    );
+    let written = world.ops.create_service(&admin(), &draft).await.unwrap();
+    let found: Vec<_> = written.warnings.iter().map(|w| w.field.as_str()).collect();
+    assert_eq!(found, ["filterChain[0]", "domain"]);
+    let message = &written.warnings[0].message;
+    assert!(
+        message.ends_with("no member of the pool `web` has geo.lat and geo.lon"),
+        "{message}"
+    );
     world.stop().await;
 }
 
