@@ -26,7 +26,7 @@ pub use resource::{
     CheckView, PoolSummary, PoolView, ServiceDetail, ServiceRow, ServiceView, Stored, ZoneView,
 };
 pub use status::{
-    Dashboard, DownMember, MemberStatus, PoolStatus, ProbePoint, RatePoint, SettingView, SignalView,
-    SignalZone, SignalsView,
+    Dashboard, DownMember, LoadDraft, MemberStatus, PoolStatus, ProbePoint, RatePoint, SettingView,
+    SignalView, SignalZone, SignalsView,
 };
 pub use trace::TraceRequest;

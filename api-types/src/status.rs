@@ -34,9 +34,23 @@ pub struct MemberStatus {
     pub admin_state: AdminState,
     /// Answers that carried this member since the daemon started.
     pub answers: u64,
+    /// Load that was pushed and still counts; absent without one.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub load: Option<f64>,
     /// Last probes, oldest first, at most 60.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub recent: Vec<ProbePoint>,
+}
+
+/// How busy a member is.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct LoadDraft {
+    /// In the unit of the member's watermarks, 0 or more. Required.
+    pub value: Option<f64>,
+    /// Seconds that it counts, 1 to 604800; absent until the next load.
+    pub ttl: Option<i64>,
 }
 
 /// One probe.

@@ -46,15 +46,16 @@ fn members(count: usize) -> Vec<MemberDraft> {
         weight: Some(n as i64 % 7),
         priority: Some(n as i64 % 5),
         asn: Some(64500 + n as i64 % 3),
-        geo: (n % 3 > 0).then(|| GeoDraft {
+        geo: (!n.is_multiple_of(3)).then(|| GeoDraft {
             continent: Some(["EU", "NA"][n % 2].to_owned()),
             country: Some(vec!["AT".to_owned(), "DE".to_owned()]),
             subdivision: Some(["DE-BE", "US-CA"][n % 2].to_owned()),
             lat: Some(n as f64 % 90.0),
             lon: Some(n as f64 % 180.0),
         }),
-        fence_asns: (n % 5 == 0).then(|| vec![64500 + n as i64 % 2]),
-        fence_prefixes: (n % 4 == 0)
+        fence_asns: n.is_multiple_of(5).then(|| vec![64500 + n as i64 % 2]),
+        fence_prefixes: n
+            .is_multiple_of(4)
             .then(|| vec![["198.51.100.0/24", "203.0.113.0/24"][n % 8 / 4].to_owned()]),
         load_watermarks: Some(WatermarksDraft {
             low: Some(0.3),

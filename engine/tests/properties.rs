@@ -2,10 +2,12 @@
 
 use gslb_engine::chain::{NoTrace, Scratch, evaluate, trace};
 use gslb_engine::environment::{Environment, MapRule, Signals};
-use gslb_engine::model::{AdminState, MemberDraft, ServiceDraft, Tier};
+use gslb_engine::geo::{Continent, Place, Point, Subdivision};
+use gslb_engine::model::{AdminState, GeoDraft, MemberDraft, ServiceDraft, Tier, WatermarksDraft};
 use gslb_engine::query::{ClientSubnet, Family, QueryContext};
+use gslb_engine::script::ScriptFailure;
 use gslb_engine::snapshot::{CompiledService, Found, Slots, Snapshot};
-use gslb_engine::testing::{Rows, Site, entropy, member, wire};
+use gslb_engine::testing::{FakeScript, FakeScripts, Rows, Site, entropy, member, wire};
 use gslb_engine::trace::{StepAction, TraceCandidate};
 use proptest::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
@@ -20,6 +22,44 @@ struct Row {
     draft: MemberDraft,
     score: f32,
     rtt_ms: Option<u32>,
+    load: Option<f64>,
+}
+
+/// Facts about a member.
+fn facts() -> impl Strategy<Value = MemberDraft> {
+    let place = (
+        proptest::option::of(prop_oneof![Just("EU"), Just("NA")]),
+        proptest::option::of(prop_oneof![Just("US"), Just("AT")]),
+        proptest::option::of(prop_oneof![Just("DE-BE"), Just("US-CA")]),
+        proptest::option::of((-90_i32..=90, -180_i32..=180)),
+    );
+    let fences = (
+        prop_oneof![2 => Just(vec![]), 1 => Just(vec![64500]), 1 => Just(vec![64501, 64502])],
+        prop_oneof![
+            2 => Just(vec![]),
+            1 => Just(vec!["198.51.100.0/24", "10.0.0.0/8"]),
+            1 => Just(vec!["198.51.96.0/20", "2001:db8:1::/56"]),
+            1 => Just(vec!["198.51.100.128/25"])
+        ],
+    );
+    (place, fences, any::<bool>()).prop_map(|((continent, country, subdivision, point), fences, marks)| {
+        MemberDraft {
+            geo: Some(GeoDraft {
+                continent: continent.map(str::to_owned),
+                country: country.map(|country| vec![country.to_owned()]),
+                subdivision: subdivision.map(str::to_owned),
+                lat: point.map(|(lat, _)| lat.into()),
+                lon: point.map(|(_, lon)| lon.into()),
+            }),
+            fence_asns: Some(fences.0),
+            fence_prefixes: Some(fences.1.into_iter().map(str::to_owned).collect()),
+            load_watermarks: marks.then_some(WatermarksDraft {
+                low: Some(0.25),
+                high: Some(0.75),
+            }),
+            ..MemberDraft::default()
+        }
+    })
 }
 
 fn rows() -> impl Strategy<Value = Vec<Row>> {
@@ -33,6 +73,7 @@ fn rows() -> impl Strategy<Value = Vec<Row>> {
         prop::bool::weighted(0.9),
         prop_oneof![Just(0.0_f32), Just(0.5), Just(1.0)],
         proptest::option::of(1_u32..200),
+        proptest::option::of(0.0_f64..1.0),
     );
     let labels = (
         prop_oneof![Just("DE"), Just("US"), Just("unknown"), Just("eu-west")],
@@ -40,8 +81,8 @@ fn rows() -> impl Strategy<Value = Vec<Row>> {
         0_i64..4,
         proptest::option::of(64500_i64..64503),
     );
-    let row =
-        (any::<bool>(), labels, state).prop_map(|(v6, labels, (admin_state, enabled, score, rtt_ms))| {
+    let row = (any::<bool>(), labels, state, facts()).prop_map(
+        |(v6, labels, (admin_state, enabled, score, rtt_ms, load), facts)| {
             let (region, weight, priority, asn) = labels;
             let draft = MemberDraft {
                 weight: Some(weight),
@@ -49,10 +90,21 @@ fn rows() -> impl Strategy<Value = Vec<Row>> {
                 asn,
                 admin_state: Some(admin_state),
                 enabled: Some(enabled),
+                geo: facts.geo,
+                fence_asns: facts.fence_asns,
+                fence_prefixes: facts.fence_prefixes,
+                load_watermarks: facts.load_watermarks,
                 ..member(if v6 { "2001:db8::" } else { "10.0.0." }, region)
             };
-            Row { draft, score, rtt_ms }
-        });
+            Row {
+                draft,
+                score,
+                rtt_ms,
+                load,
+            }
+        },
+    );
+    let row = row.boxed();
     // Some pools are larger than one word of bits.
     let size = prop_oneof![4 => 1_usize..9, 1 => 60_usize..80];
     size.prop_flat_map(move |size| proptest::collection::vec(row.clone(), size))
@@ -74,14 +126,24 @@ fn chain() -> impl Strategy<Value = Vec<&'static str>> {
         Just("asn"),
         Just("map-file"),
         Just("sticky"),
-        Just("signal-weight")
+        Just("signal-weight"),
+        Just("geo-continent"),
+        Just("geo-subdivision"),
+        Just("geo-nearest"),
+        Just("asn-fence"),
+        Just("prefix-fence"),
+        Just("shed-load"),
+        Just("script:turn round"),
+        Just("script:fail")
     ];
     let selecting = prop_oneof![
         Just("round-robin"),
         Just("weighted-round-robin"),
         Just("failover"),
         Just("latency"),
-        Just("random")
+        Just("random"),
+        Just("select-first:1"),
+        Just("select-first:3")
     ];
     (
         proptest::collection::vec(narrowing, 0..5),
@@ -91,6 +153,24 @@ fn chain() -> impl Strategy<Value = Vec<&'static str>> {
             steps.extend(last);
             (!steps.is_empty()).then_some(steps)
         })
+}
+
+/// Chains whose answer hangs on the client and the members alone.
+fn deterministic_chain() -> impl Strategy<Value = Vec<&'static str>> {
+    let step = prop_oneof![
+        Just("geo-ip"),
+        Just("asn"),
+        Just("map-file"),
+        Just("sticky"),
+        Just("geo-continent"),
+        Just("geo-subdivision"),
+        Just("geo-nearest"),
+        Just("asn-fence"),
+        Just("prefix-fence"),
+        Just("script:turn round"),
+        Just("select-first:3")
+    ];
+    proptest::collection::vec(step, 1..5)
 }
 
 fn environment() -> Environment {
@@ -106,7 +186,9 @@ fn environment() -> Environment {
                 .country("2001:db8:1::/48", "DE")
                 .asn("198.51.100.0/25", 64500, "One")
                 .asn("198.51.100.128/25", 64501, "One")
-                .asn("203.0.113.0/24", 64502, "Two"),
+                .asn("203.0.113.0/24", 64502, "Two")
+                .place("198.51.100.0/24", place("EU", "DE-BE", 52.0, 13.0))
+                .place("203.0.113.0/24", place("NA", "US-CA", 37.0, -122.0)),
         ),
         map: [
             rule("198.51.100.0/24", &["eu-west", "10.0.0.1"]),
@@ -119,7 +201,28 @@ fn environment() -> Environment {
             weight: 0.5,
         },
         tier: Tier::Enterprise,
+        scripts: Arc::new(
+            FakeScripts::new()
+                .with(
+                    "turn round",
+                    FakeScript::new(|input, order| {
+                        let count = u16::try_from(input.candidates.len()).unwrap_or(u16::MAX);
+                        order.extend((count / 3..count).rev());
+                        Ok(())
+                    }),
+                )
+                .with("fail", FakeScript::failing(ScriptFailure::Busy)),
+        ),
         ..Environment::default()
+    }
+}
+
+fn place(continent: &str, subdivision: &str, lat: f64, lon: f64) -> Place {
+    Place {
+        continent: Continent::parse(continent),
+        country: None,
+        subdivision: Subdivision::parse(subdivision),
+        point: Point::new(lat, lon),
     }
 }
 
@@ -164,6 +267,7 @@ impl Built {
         for row in rows {
             let slot = site.slot(&slots, row.draft.ip_address.as_ref().unwrap()).unwrap();
             slot.set_score(row.score);
+            slot.set_load(row.load, None);
             for _ in 0..row.rtt_ms.map_or(0, |_| 3) {
                 slot.set_rtt(u64::from(row.rtt_ms.unwrap()) * 1_000_000, 0);
             }
@@ -267,10 +371,35 @@ proptest! {
             match step.action {
                 StepAction::Skipped | StepAction::Passthrough | StepAction::Error => prop_assert_eq!(before, after),
                 StepAction::Reordered => prop_assert_eq!(before.len(), after.len()),
+                StepAction::Selected if step.step == "select-first:3" => prop_assert!((1..=3).contains(&after.len())),
                 StepAction::Selected => prop_assert_eq!(after.len(), 1),
                 StepAction::Narrowed => prop_assert!(after.len() <= before.len()),
             }
         }
+    }
+
+    /// Any client inside the scope of an answer gets the same one, asking with the same source length: with steps that
+    /// draw nothing, so that the whole answer is one thing.
+    #[test]
+    fn every_client_inside_the_scope_gets_the_same_answer(
+        rows in rows(),
+        steps in deterministic_chain(),
+        network in prop_oneof![Just(0xc633_6400_u32), Just(0xcb00_7100), Just(0x0a09_0900), Just(0xc000_0200)],
+        source in 8_u8..=32,
+        other in any::<u32>(),
+    ) {
+        let built = Built::new(&rows, chain_of(&steps), 0);
+        let ask = |client: u32| {
+            let mask = u32::MAX.checked_shl(32 - u32::from(source)).unwrap_or(0);
+            let subnet = ClientSubnet { address: IpAddr::V4((client & mask).into()), source };
+            let ctx = QueryContext { subnet: Some(subnet), ..query([192, 0, 2, 1].into(), Family::V4, 0) };
+            let mut scratch = Scratch::new();
+            let decision = evaluate(&built.snapshot, built.service(), &ctx, &mut scratch, &mut NoTrace);
+            (scratch.answers().to_vec(), decision.ecs_scope)
+        };
+        let (answer, scope) = ask(network);
+        let inside = u32::MAX.checked_shr(scope.into()).unwrap_or(0);
+        prop_assert_eq!(answer, ask((network & !inside) | (other & inside)).0, "scope {}", scope);
     }
 
     /// The order of members in the pool does not matter to `sticky`.
@@ -345,6 +474,7 @@ fn sticky_shares(weights: &[i64]) -> f64 {
             },
             score: 1.0,
             rtt_ms: None,
+            load: None,
         })
         .collect();
     let built = Built::new(&rows, chain_of(&["sticky"]), 0);
@@ -392,6 +522,7 @@ fn two_regions_that_alternate_do_not_take_turns_with_each_other() {
             draft: member(&format!("10.0.0.{n}"), region),
             score: 1.0,
             rtt_ms: None,
+            load: None,
         })
         .collect();
     let built = Built::new(&rows, chain_of(&["geo-ip", "round-robin"]), 0);
@@ -410,6 +541,7 @@ fn a_trace_takes_no_ticket_and_counts_nothing() {
             draft: member(&format!("10.0.0.{n}"), "DE"),
             score: 1.0,
             rtt_ms: None,
+            load: None,
         })
         .collect();
     let built = Built::new(&rows, chain_of(&["round-robin"]), 0);

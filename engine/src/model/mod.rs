@@ -20,7 +20,7 @@ mod zone;
 
 pub use access::{Actor, ActorKind, Permission, Role};
 pub use error::{ErrorCode, ValidationError, Warning};
-pub use facts::{Finite, GeoDraft, LoadWatermarks, MAX_FENCE, MemberGeo, WatermarksDraft};
+pub use facts::{Finite, GeoDraft, LoadWatermarks, MAX_FENCE, MAX_LOAD, MemberGeo, WatermarksDraft};
 pub use filter::{FILTERS, FilterClass, FilterInfo, FilterName, FilterParameter};
 pub use health::{CheckKind, ExpectedStatus, HealthCheck, HealthCheckDraft, HttpCheck, StatusRange};
 pub use id::{MemberId, PoolId, RecordId, RoleId, ServiceId, TenantId, TokenId, UserId, ZoneId};

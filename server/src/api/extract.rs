@@ -103,6 +103,23 @@ impl<S: Send + Sync, T: FromStr + Send> FromRequestParts<S> for Id<T> {
     }
 }
 
+/// Two ids in the path, in the order in which they stand there.
+#[derive(Debug)]
+pub struct IdPair<A, B>(pub A, pub B);
+
+impl<S: Send + Sync, A: FromStr + Send, B: FromStr + Send> FromRequestParts<S> for IdPair<A, B> {
+    type Rejection = ApiFailure;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Self::Rejection> {
+        let missing = || ApiFailure::from(ApiError::new("not_found", "there is nothing with this id"));
+        let Path((first, second)) = Path::<(String, String)>::from_request_parts(parts, state)
+            .await
+            .map_err(|_| missing())?;
+        let parsed = first.parse().ok().zip(second.parse().ok());
+        parsed.map(|(a, b)| Self(a, b)).ok_or_else(missing)
+    }
+}
+
 /// What is wrong with a parameter, out of axum's `Failed to …: limit: invalid digit found in string`.
 fn wrong_parameter(text: &str) -> ApiError {
     let text = text.split_once(": ").map_or(text, |(_, rest)| rest);

@@ -9,6 +9,7 @@ mod events;
 pub mod extract;
 mod health;
 mod idempotency;
+mod load;
 mod members;
 mod metrics;
 mod pools;
@@ -54,6 +55,7 @@ fn parts() -> (Router<AppState>, utoipa::openapi::OpenApi) {
         .merge(access::router())
         .merge(events::router())
         .merge(members::router())
+        .merge(load::router())
         .merge(pools::router())
         .merge(services::router())
         .merge(steering::router())

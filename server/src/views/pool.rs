@@ -1,6 +1,6 @@
 //! Pools and the live state of their members.
 
-use crate::state::AppState;
+use crate::state::{AppState, unix_seconds};
 use gslb_api_types::model::{AdminState, Pool};
 use gslb_api_types::{HealthState, MemberStatus, PoolStatus, PoolView, ProbePoint, Stored};
 use gslb_engine::snapshot::CompiledMember;
@@ -55,6 +55,7 @@ fn member_status(state: &AppState, member: &CompiledMember) -> MemberStatus {
         last_error: probed.as_ref().and_then(|p| p.last_error.clone()),
         admin_state,
         answers: member.slot.answers(),
+        load: member.slot.load(unix_seconds()),
         recent: probed
             .map(|p| {
                 p.recent

@@ -197,3 +197,50 @@ async fn the_stream_tells_and_catches_up() {
     );
     d.stop().await;
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_load_that_is_pushed_sheds_the_member_until_it_is_taken_back() {
+    let d = TestDaemon::enterprise("").await;
+    let marks = json!({"low": 0.5, "high": 0.9});
+    let members = json!([
+        {"ipAddress": "192.0.2.1", "port": 80, "loadWatermarks": marks},
+        {"ipAddress": "192.0.2.2", "port": 80, "loadWatermarks": marks},
+    ]);
+    let pool = d.pool("web", members, Value::Null).await;
+    d.service(json!({"name": "www", "domain": "www.example.com", "poolId": pool,
+        "filterChain": ["shed-load", "round-robin"]}))
+        .await;
+    let list = d.get(&format!("/pools/{pool}/members")).await.json();
+    assert_eq!(list[0]["loadWatermarks"], marks);
+    let id = list[0]["id"].as_str().unwrap();
+    let path = format!("/pools/{pool}/members/{id}/load");
+    let seen = || async {
+        let mut seen = std::collections::BTreeSet::new();
+        for _ in 0..4 {
+            seen.extend(d.dig("www.example.com.", None).await.1);
+        }
+        seen.len()
+    };
+    assert_eq!(seen().await, 2);
+
+    let pushed = d
+        .call(Method::PUT, &path, json!({"value": 0.95, "ttl": 3600}))
+        .await;
+    assert_eq!(pushed.status, StatusCode::NO_CONTENT, "{}", pushed.text());
+    assert_eq!(seen().await, 1);
+    let status = d.get(&format!("/pools/{pool}/status")).await.json();
+    assert_eq!(status["192.0.2.1"]["load"], 0.95);
+    assert!(status["192.0.2.2"].get("load").is_none());
+
+    let removed = d.call(Method::DELETE, &path, Value::Null).await;
+    assert_eq!(removed.status, StatusCode::NO_CONTENT);
+    assert_eq!(seen().await, 2);
+
+    let wrong = d.call(Method::PUT, &path, json!({"value": -1, "ttl": 0})).await;
+    assert_eq!(wrong.status, StatusCode::UNPROCESSABLE_ENTITY);
+    assert_eq!(wrong.fields(), ["value", "ttl"]);
+    let nobody = format!("/pools/{pool}/members/{pool}/load");
+    let missing = d.call(Method::PUT, &nobody, json!({"value": 1})).await;
+    assert_eq!(missing.status, StatusCode::NOT_FOUND);
+    d.stop().await;
+}

@@ -6,6 +6,7 @@
 mod audit;
 mod checks;
 mod license;
+mod load;
 mod members;
 mod patch;
 mod pools;

@@ -1,10 +1,10 @@
 //! Pools, members, health checks.
 
-use crate::support::{World, actor, admin, conflict, fields, forbidden, member, pool, service};
-use gslb_api_types::ListQuery;
+use crate::support::{BEGIN, World, actor, admin, conflict, fields, forbidden, member, pool, service};
+use gslb_api_types::{ListQuery, LoadDraft};
 use gslb_core::OpError;
 use gslb_engine::model::{
-    AdminState, CheckKind, HealthCheckDraft, MemberDraft, MemberId, Permission, PoolDraft, Tier,
+    AdminState, CheckKind, HealthCheckDraft, MemberDraft, MemberId, Permission, PoolDraft, TenantId, Tier,
 };
 use serde_json::json;
 use uuid::Uuid;
@@ -332,5 +332,61 @@ async fn health_checks_come_and_go() {
             .health_check
             .is_none()
     );
+    world.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn loads_need_the_right_to_write_pools_and_a_member() {
+    let world = World::new(Tier::Free).await;
+    let pool = world.pool("web").await;
+    let member = pool.members[0].id;
+    let load = |value: Option<f64>, ttl: Option<i64>| LoadDraft { value, ttl };
+    let ops = &world.ops;
+    assert_eq!(
+        forbidden(ops.set_load(
+            &actor(&[Permission::PoolsRead]),
+            pool.id,
+            member,
+            &load(Some(1.0), None)
+        )),
+        Permission::PoolsWrite
+    );
+    assert_eq!(
+        forbidden(ops.clear_load(&actor(&[Permission::PoolsRead]), pool.id, member)),
+        Permission::PoolsWrite
+    );
+    for (wrong, named) in [
+        (load(None, None), vec!["value"]),
+        (load(Some(-0.1), Some(0)), vec!["value", "ttl"]),
+        (load(Some(f64::NAN), Some(8 * 24 * 3600)), vec!["value", "ttl"]),
+    ] {
+        assert_eq!(fields(ops.set_load(&admin(), pool.id, member, &wrong)), named);
+    }
+    let mut stranger = admin();
+    stranger.tenant_id = TenantId(Uuid::from_u128(77));
+    for (who, pool, member) in [
+        (&stranger, pool.id, member),
+        (&admin(), pool.id, MemberId(pool.id.0)),
+    ] {
+        let missing = ops.set_load(who, pool, member, &load(Some(1.0), None));
+        assert!(matches!(missing, Err(OpError::NotFound { .. })), "{missing:?}");
+    }
+
+    ops.set_load(&admin(), pool.id, member, &load(Some(0.5), Some(60)))
+        .unwrap();
+    let slot = |at: u64| {
+        let snapshot = world.snapshot.load();
+        snapshot.pool(pool.id).unwrap().members[0].slot.load(at)
+    };
+    let begin = u64::try_from(BEGIN).unwrap();
+    assert_eq!((slot(begin + 59), slot(begin + 60)), (Some(0.5), None));
+    // A change of the member is none of its load.
+    let patched = ops
+        .patch_member(&admin(), member, None, &json!({"weight": 7}))
+        .await;
+    patched.unwrap();
+    assert_eq!(slot(0), Some(0.5));
+    ops.clear_load(&admin(), pool.id, member).unwrap();
+    assert_eq!(slot(0), None);
     world.stop().await;
 }
