@@ -119,7 +119,7 @@ fn environment() -> impl Strategy<Value = Environment> {
 
 /// Any built-in steps in any order; those that read the client more often.
 fn chain() -> impl Strategy<Value = Vec<String>> {
-    let names: Vec<String> = FILTERS.iter().map(|info| info.name.to_string()).collect();
+    let names: Vec<String> = FILTERS.iter().map(|info| info.entry()).collect();
     let reading = ["geo-ip", "asn", "map-file", "latency"]
         .map(str::to_owned)
         .to_vec();
