@@ -3,7 +3,7 @@
 
 use gslb_engine::chain::trace;
 use gslb_engine::environment::{Environment, LatencySettings, MapRule};
-use gslb_engine::model::{FILTERS, MemberDraft, ServiceDraft, Tier};
+use gslb_engine::model::{FILTERS, FilterInfo, MemberDraft, ServiceDraft, Tier};
 use gslb_engine::query::{ClientSubnet, Family, QueryContext};
 use gslb_engine::snapshot::Found;
 use gslb_engine::testing::{Rows, Site, member, wire};
@@ -119,7 +119,7 @@ fn environment() -> impl Strategy<Value = Environment> {
 
 /// Any built-in steps in any order; those that read the client more often.
 fn chain() -> impl Strategy<Value = Vec<String>> {
-    let names: Vec<String> = FILTERS.iter().map(|info| info.entry()).collect();
+    let names: Vec<String> = FILTERS.iter().map(FilterInfo::entry).collect();
     let reading = ["geo-ip", "asn", "map-file", "latency"]
         .map(str::to_owned)
         .to_vec();

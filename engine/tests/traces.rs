@@ -6,7 +6,7 @@
 use gslb_engine::chain::trace;
 use gslb_engine::environment::{Environment, MapRule, Signals};
 use gslb_engine::geo::{Continent, Country, Place, Point, Subdivision};
-use gslb_engine::model::{FILTERS, GeoDraft, MemberDraft, Tier, WatermarksDraft};
+use gslb_engine::model::{FILTERS, FilterInfo, GeoDraft, MemberDraft, Tier, WatermarksDraft};
 use gslb_engine::query::{ClientSubnet, Family, QueryContext};
 use gslb_engine::script::{ScriptFailure, ScriptReads};
 use gslb_engine::testing::{FakeScript, FakeScripts, Rows, Site, entropy, member, wire};
@@ -127,7 +127,7 @@ fn the_trace_of_each_step_is_as_it_was() {
     ];
     let steps = FILTERS
         .iter()
-        .map(|info| info.entry())
+        .map(FilterInfo::entry)
         .chain(scripts.map(str::to_owned));
     for step in steps {
         let name = step.replace(" =", "").replace([':', ' '], "-");

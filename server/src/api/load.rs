@@ -27,7 +27,7 @@ async fn put(
     IdPair(pool, member): IdPair<PoolId, MemberId>,
     Body(draft): Body<LoadDraft>,
 ) -> ApiResult<StatusCode> {
-    state.ops.set_load(&actor, pool, member, &draft)?;
+    state.ops.set_load(&actor, pool, member, draft)?;
     Ok(StatusCode::NO_CONTENT)
 }
 

@@ -1,7 +1,9 @@
 //! The bodies that the API reads, and what each ignores or also takes.
 
 use super::Draft;
-use gslb_api_types::{LicenseDraft, LoginRequest, PasswordChange, TokenDraft, TraceRequest, UserDraft};
+use gslb_api_types::{
+    LicenseDraft, LoadDraft, LoginRequest, PasswordChange, TokenDraft, TraceRequest, UserDraft,
+};
 use gslb_engine::model::{
     ErrorCode, HealthCheckDraft, MemberDraft, PoolDraft, ServiceDraft, ValidationError, ZoneDraft,
 };
@@ -57,6 +59,8 @@ impl Draft for Vec<MemberDraft> {
         *body = Value::Array(items);
     }
 }
+
+impl Draft for LoadDraft {}
 
 /// Fields of the SOA record as GET gives them below `soa`, and as a draft names them.
 const SOA: [(&str, &str); 7] = [

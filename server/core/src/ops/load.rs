@@ -2,6 +2,7 @@
 //! audited, and ends with the daemon.
 
 use super::{Ops, require};
+use crate::draft::Proposal;
 use crate::error::OpError;
 use gslb_api_types::LoadDraft;
 use gslb_engine::model::{Actor, ErrorCode, MAX_LOAD, MemberId, Permission, PoolId, ValidationError};
@@ -21,9 +22,11 @@ impl Ops {
         actor: &Actor,
         pool: PoolId,
         member: MemberId,
-        draft: &LoadDraft,
+        draft: impl Into<Proposal<LoadDraft>>,
     ) -> Result<(), OpError> {
         require(actor, Permission::PoolsWrite)?;
+        let proposal = draft.into();
+        let draft = proposal.draft;
         let mut errors = Vec::new();
         let mut wrong = |field: &str, code, message: String| {
             errors.push(ValidationError::new(field, code, message));
@@ -44,6 +47,7 @@ impl Ops {
                 format!("{ttl} is not between 1 and {MAX_TTL} seconds"),
             );
         }
+        let errors = proposal.with(errors);
         if !errors.is_empty() {
             return Err(OpError::Invalid(errors));
         }
