@@ -5,8 +5,8 @@ mod timing;
 use criterion::{BenchmarkId, Criterion, criterion_group, criterion_main};
 use gslb_engine::chain::{NoTrace, Scratch, evaluate};
 use gslb_engine::environment::{Environment, MapRule, Signals};
-use gslb_engine::geo::{AsInfo, Country, Geo, Located};
-use gslb_engine::model::{MemberDraft, Tier};
+use gslb_engine::geo::{AsInfo, Continent, Country, Geo, Located, Place, Point, Subdivision};
+use gslb_engine::model::{GeoDraft, MemberDraft, Tier, WatermarksDraft};
 use gslb_engine::query::{ClientSubnet, Family, QueryContext};
 use gslb_engine::snapshot::{Found, Slots, Snapshot};
 use gslb_engine::testing::{Site, entropy, member, wire};
@@ -39,6 +39,18 @@ impl Geo for Known {
         }
     }
 
+    fn place(&self, _: IpAddr) -> Located<Place> {
+        Located {
+            value: Some(Place {
+                continent: Continent::parse("EU"),
+                country: Some(Country(*b"DE")),
+                subdivision: Subdivision::parse("DE-BE"),
+                point: Point::new(52.5, 13.4),
+            }),
+            prefix: 24,
+        }
+    }
+
     fn organisation(&self, _: u64) -> Option<String> {
         None
     }
@@ -52,6 +64,10 @@ impl Geo for Known {
     }
 
     fn has_asn(&self) -> bool {
+        true
+    }
+
+    fn has_place(&self) -> bool {
         true
     }
 }
@@ -78,6 +94,19 @@ fn build(size: usize, chain: &[&str], weight: impl Fn(usize) -> i64) -> (Snapsho
         weight: Some(weight(n)),
         priority: Some(n as i64 % 5),
         asn: Some(64500 + n as i64 % 3),
+        geo: Some(GeoDraft {
+            continent: Some(["EU", "NA"][n % 2].to_owned()),
+            country: None,
+            subdivision: Some(["DE-BE", "US-CA"][n % 2].to_owned()),
+            lat: Some((n * 37 % 180) as f64 - 90.0),
+            lon: Some((n * 71 % 360) as f64 - 180.0),
+        }),
+        fence_asns: Some(vec![64500 + n as i64 % 4]),
+        fence_prefixes: Some(vec![format!("198.51.{}.0/24", 98 + n % 4)]),
+        load_watermarks: Some(WatermarksDraft {
+            low: Some(0.25),
+            high: Some(0.75),
+        }),
         ..member(&format!("10.0.{}.{}", n / 250, n % 250 + 1), REGIONS[n % 4])
     });
     let site = Site::new()
@@ -86,19 +115,26 @@ fn build(size: usize, chain: &[&str], weight: impl Fn(usize) -> i64) -> (Snapsho
         .chain(NAME, "web", chain);
     let (snapshot, slots) = site.compile(&environment()).unwrap();
     for (n, stored) in site.config.pools[0].members.iter().enumerate() {
+        let slot = slots.existing_member(stored.id).unwrap();
+        slot.set_load(Some(n as f64 % 10.0 / 10.0), None);
         for _ in 0..5 {
-            slots
-                .existing_member(stored.id)
-                .unwrap()
-                .set_rtt(1_000_000 * (n as u64 * 7 % 90 + 5), 0);
+            slot.set_rtt(1_000_000 * (n as u64 * 7 % 90 + 5), 0);
         }
     }
     (snapshot, slots)
 }
 
 fn decisions(c: &mut Criterion) {
-    let chains: [&[&str]; 14] = [
+    let chains: [&[&str]; 22] = [
         &["geo-ip"],
+        &["geo-continent"],
+        &["geo-subdivision"],
+        &["geo-nearest"],
+        &["asn-fence"],
+        &["prefix-fence"],
+        &["shed-load"],
+        &["select-first:3"],
+        &["geo-nearest", "select-first:2"],
         &["asn"],
         &["map-file"],
         &["sticky"],
