@@ -84,7 +84,7 @@ impl MemberGeo {
     }
 }
 
-/// [`MemberGeo`] as it arrives from outside.
+/// Where a member is, as it arrives from outside.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
@@ -263,7 +263,7 @@ impl LoadWatermarks {
     }
 }
 
-/// [`LoadWatermarks`] as they arrive from outside.
+/// How much load a member takes, as it arrives from outside.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]

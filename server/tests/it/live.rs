@@ -211,8 +211,8 @@ async fn a_load_that_is_pushed_sheds_the_member_until_it_is_taken_back() {
         "filterChain": ["shed-load", "round-robin"]}))
         .await;
     let list = d.get(&format!("/pools/{pool}/members")).await.json();
-    assert_eq!(list[0]["loadWatermarks"], marks);
-    let id = list[0]["id"].as_str().unwrap();
+    assert_eq!(list["items"][0]["loadWatermarks"], marks);
+    let id = list["items"][0]["id"].as_str().unwrap();
     let path = format!("/pools/{pool}/members/{id}/load");
     let seen = || async {
         let mut seen = std::collections::BTreeSet::new();
