@@ -3,5 +3,13 @@
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
+    let mut arguments = std::env::args_os().skip(1);
+    // A worker for scripts must come before everything else: it sets up nothing but its walls.
+    if arguments
+        .next()
+        .is_some_and(|first| first == gslb_script::WORKER_COMMAND)
+    {
+        return gslb_script::worker_main(arguments.next().as_deref().and_then(std::ffi::OsStr::to_str));
+    }
     gslbd::run(std::env::args_os())
 }

@@ -13,6 +13,7 @@ use crate::store::{ConfigLog, Store, StoreError};
 use crate::watch::FileWatch;
 use arc_swap::ArcSwap;
 use gslb_engine::model::{Actor, ZoneDraft};
+use gslb_engine::script::Scripts;
 use gslb_engine::snapshot::SnapshotCell;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -63,11 +64,15 @@ pub struct Core {
 
 impl Core {
     /// Opens the database, makes what a first start makes (administrator, the zone of `dns.domain`), compiles the
-    /// first snapshot, and watches the files that settings name.
+    /// first snapshot, and watches the files that settings name. `scripts` is where script steps are compiled.
     ///
     /// # Errors
     /// The database cannot be opened or migrated, or the first start cannot be prepared.
-    pub async fn start(settings: Settings, clock: Clock) -> Result<Self, StartError> {
+    pub async fn start(
+        settings: Settings,
+        clock: Clock,
+        scripts: Arc<dyn Scripts>,
+    ) -> Result<Self, StartError> {
         let (tasks, stop) = (TaskTracker::new(), CancellationToken::new());
         let store = Store::open(&settings.database.path).await?;
         let log = ConfigLog::alone(store.clone());
@@ -87,6 +92,7 @@ impl Core {
             license: Arc::clone(&license),
             events: events.clone(),
             clock: clock.clone(),
+            scripts: Arc::clone(&scripts),
         };
         let reconciler = Reconciler::start(inputs, &tasks, stop.clone())
             .await
@@ -100,6 +106,7 @@ impl Core {
             events: events.clone(),
             snapshot: Arc::clone(&snapshot),
             clock: clock.clone(),
+            scripts,
         };
         let ops = Arc::new(Ops::new(parts));
         if let Some(domain) = domain.filter(|_| fresh) {

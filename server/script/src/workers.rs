@@ -66,12 +66,14 @@ impl Workers {
     /// Scripts that run in this program, started again as a worker.
     #[must_use]
     pub fn new() -> Self {
+        Self::in_program(WorkerProgram::this())
+    }
+
+    /// Scripts that run in workers of another program.
+    #[must_use]
+    pub fn in_program(program: WorkerProgram) -> Self {
         let zero = Instant::now();
-        Self::with(
-            WorkerProgram::this(),
-            Limits::default(),
-            Arc::new(move || zero.elapsed()),
-        )
+        Self::with(program, Limits::default(), Arc::new(move || zero.elapsed()))
     }
 
     /// Scripts with another program, limits and clock; the clock is that of the circuit breaker alone.

@@ -29,7 +29,7 @@ async fn trace(
     Caller(actor): Caller,
     Body(request): Body<TraceRequest>,
 ) -> ApiResult<Json<Trace>> {
-    Ok(Json(views::trace(&state, &actor, request)?))
+    Ok(Json(views::trace(&state, &actor, request).await?))
 }
 
 /// The signal table, where each value came from, and the services that use it.

@@ -21,6 +21,7 @@ use gslb_core::config::{ConfigError, Settings, Sources};
 use gslb_dns::{DnsServer, DnsSettings, DnsStats};
 use gslb_engine::model::MemberId;
 use gslb_probe::{Prober, ProberSettings, SystemClock};
+use gslb_script::{WorkerProgram, Workers};
 use http::{HttpServers, Tls};
 use signals::{Signals, Wish};
 use std::collections::HashMap;
@@ -68,11 +69,15 @@ pub fn tls_problem(settings: &Settings) -> Option<String> {
 }
 
 impl Daemon {
-    /// Starts everything from these sources. Every port is bound before anything is announced.
+    /// Starts everything from these sources; `workers` runs scripts. Every port is bound before anything is announced.
     ///
     /// # Errors
     /// Wrong settings ([`ConfigError`]), a database that cannot be used, a port that is taken.
-    pub async fn start(sources: Sources, level: Option<LogLevel>) -> anyhow::Result<Self> {
+    pub async fn start(
+        sources: Sources,
+        level: Option<LogLevel>,
+        workers: WorkerProgram,
+    ) -> anyhow::Result<Self> {
         let settings = sources.load()?;
         for warning in settings.warnings() {
             tracing::warn!("{warning}");
@@ -90,7 +95,8 @@ impl Daemon {
         let metrics_listener = http::bind("metrics", settings.metrics.listen_addr, settings.metrics.port.0)?;
         let (api_addr, metrics_addr) = (api_listener.local_addr()?, metrics_listener.local_addr()?);
 
-        let core = Core::start(settings.clone(), Clock::system())
+        let scripts = Arc::new(Workers::in_program(workers));
+        let core = Core::start(settings.clone(), Clock::system(), scripts)
             .await
             .context("starting")?;
         let (tasks, stop) = (TaskTracker::new(), CancellationToken::new());
@@ -329,7 +335,7 @@ pub fn run(args: RunArgs) -> anyhow::Result<ExitCode> {
 async fn serve(args: &RunArgs, demo: Option<&Demo>, level: LogLevel) -> anyhow::Result<()> {
     let mut signals = Signals::new()?;
     let sources = sources_of(args, demo)?;
-    let daemon = Daemon::start(sources.clone(), Some(level)).await?;
+    let daemon = Daemon::start(sources.clone(), Some(level), WorkerProgram::this()).await?;
     if let Some(demo) = demo {
         demo.furnish(&daemon.core.ops).await?;
     }

@@ -1,12 +1,14 @@
 //! The query tracer: a request becomes the context of a query, and the engine records what it does with it.
 
 use crate::state::{AppState, entropy, unix_seconds};
-use gslb_api_types::model::{Actor, DomainName, ErrorCode, FilterName, Permission, Routing, ValidationError};
+use gslb_api_types::model::{
+    Actor, DomainName, ErrorCode, FilterName, Permission, Routing, TenantId, ValidationError,
+};
 use gslb_api_types::{Trace, TraceRequest};
 use gslb_core::OpError;
 use gslb_core::draft::Proposal;
 use gslb_engine::query::{ClientSubnet, Family, QueryContext};
-use gslb_engine::snapshot::Found;
+use gslb_engine::snapshot::{Found, Snapshot};
 use std::net::IpAddr;
 use std::time::Instant;
 
@@ -106,10 +108,6 @@ fn proposed(request: &TraceRequest) -> Result<Option<Routing>, Vec<ValidationErr
         error.field = error.field.replacen("filterChain", "chain", 1);
         error
     };
-    let scripts = gslb_core::ops::script_errors("chain", chain);
-    if !scripts.is_empty() {
-        return Err(scripts);
-    }
     Routing::parse(algorithm, chain, FilterName::RoundRobin)
         .map(Some)
         .map_err(|errors| errors.into_iter().map(as_chain).collect())
@@ -119,7 +117,7 @@ fn proposed(request: &TraceRequest) -> Result<Option<Routing>, Vec<ValidationErr
 ///
 /// # Errors
 /// A missing permission; every wrong field at once; no service at the name; a chain above the tier.
-pub fn trace(
+pub async fn trace(
     state: &AppState,
     actor: &Actor,
     request: impl Into<Proposal<TraceRequest>>,
@@ -139,19 +137,40 @@ pub fn trace(
     let (Some(domain), Some(way), Some(routing), true) = (domain, way, routing, errors.is_empty()) else {
         return Err(OpError::Invalid(errors));
     };
-    state.ops.gate_texts(
-        actor,
-        request.chain.as_deref().unwrap_or_default(),
-        request.algorithm.as_deref(),
-    )?;
-    let snapshot = state.snapshot.load_full();
+    let chain = request.chain.as_deref().unwrap_or_default();
+    state.ops.gate_texts(actor, chain, request.algorithm.as_deref())?;
+    let errors = state.ops.script_errors(actor, "chain", chain).await;
+    if !errors.is_empty() {
+        return Err(OpError::Invalid(errors));
+    }
+    let (snapshot, tenant_id) = (state.snapshot.load_full(), actor.tenant_id);
+    let (family, now) = (
+        request.qtype.unwrap_or(Family::V4),
+        request.at.unwrap_or_else(unix_seconds),
+    );
+    let record = move || record(&snapshot, tenant_id, &domain, way, family, now, routing.as_ref());
+    // Scripts take milliseconds.
+    tokio::task::spawn_blocking(record)
+        .await
+        .map_err(OpError::internal)?
+}
+
+fn record(
+    snapshot: &Snapshot,
+    tenant_id: TenantId,
+    domain: &DomainName,
+    way: Way,
+    family: Family,
+    now: u64,
+    routing: Option<&Routing>,
+) -> Result<Trace, OpError> {
     let qname = domain.to_wire();
     let service = match snapshot.find(&qname) {
-        Found::Service { service, .. } if service.tenant_id == actor.tenant_id => Some(service),
+        Found::Service { service, .. } if service.tenant_id == tenant_id => Some(service),
         // A disabled service cannot be found by a query, but its owner may look at it.
         _ => snapshot
             .services()
-            .find(|s| s.domain == domain && s.tenant_id == actor.tenant_id),
+            .find(|s| s.domain == *domain && s.tenant_id == tenant_id),
     };
     let Some(service) = service else {
         return Err(OpError::invalid(
@@ -162,20 +181,16 @@ pub fn trace(
     };
     let context = QueryContext {
         qname: &qname,
-        family: request.qtype.unwrap_or(Family::V4),
+        family,
         source: way.source,
         subnet: way.subnet,
-        now: request.at.unwrap_or_else(unix_seconds),
+        now,
         entropy: entropy(),
     };
     let begun = Instant::now();
     let clock = move || u64::try_from(begun.elapsed().as_nanos()).unwrap_or(u64::MAX);
     Ok(gslb_engine::chain::trace(
-        &snapshot,
-        service,
-        &context,
-        routing.as_ref(),
-        clock,
+        snapshot, service, &context, routing, clock,
     ))
 }
 

@@ -277,7 +277,9 @@ impl Backend for ConsoleBackend {
     }
 
     async fn trace(&self, request: TraceRequest) -> Outcome<Trace> {
-        views::trace(&self.state, &actor()?, &request).map_err(failed)
+        views::trace(&self.state, &actor()?, &request)
+            .await
+            .map_err(failed)
     }
 
     async fn zones(&self, query: ListQuery) -> Outcome<Page<ZoneView>> {

@@ -1,6 +1,7 @@
 //! Starts a daemon in this process on free ports with a database of its own, and talks to it.
 
 use axum::body::Bytes;
+use gslb_script::WorkerProgram;
 use gslbd::cli::RunArgs;
 use gslbd::daemon::{Daemon, with_ports};
 use hickory_proto::op::{Edns, Message, MessageType, OpCode, Query, ResponseCode};
@@ -27,6 +28,14 @@ pub struct TestDaemon {
     pub dns: SocketAddr,
     pub metrics: SocketAddr,
     pub folder: TempDir,
+}
+
+/// Scripts run in the real program, not in the one of the tests.
+fn workers() -> WorkerProgram {
+    WorkerProgram {
+        path: env!("CARGO_BIN_EXE_gslbd").into(),
+        arguments: vec![gslb_script::WORKER_COMMAND.into()],
+    }
 }
 
 /// An answer over HTTP.
@@ -126,7 +135,7 @@ impl TestDaemon {
             PASSWORD,
             "test",
         );
-        let daemon = Daemon::start(sources, None).await.unwrap();
+        let daemon = Daemon::start(sources, None, workers()).await.unwrap();
         let (api, dns, metrics) = (daemon.api_addr(), daemon.dns_addr(), daemon.metrics_addr());
         Self {
             daemon: Some(daemon),

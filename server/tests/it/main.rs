@@ -7,4 +7,5 @@ mod harness;
 mod live;
 mod operations;
 mod rfc9110;
+mod scripts;
 mod services;

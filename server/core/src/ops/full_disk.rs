@@ -8,6 +8,8 @@ use crate::error::{Chain, OpError};
 use crate::store::AuditFilter;
 use gslb_api_types::{ListQuery, TokenDraft};
 use gslb_engine::model::{Actor, MemberDraft, PoolDraft};
+use gslb_engine::script::NoScripts;
+use std::sync::Arc;
 
 fn pool(number: u32) -> PoolDraft {
     let member = |n: u32| MemberDraft {
@@ -46,7 +48,9 @@ async fn nothing_is_half_done() {
     .with("admin.password", "correct horse", "test")
     .load()
     .unwrap();
-    let core = Core::start(settings, Clock::system()).await.unwrap();
+    let core = Core::start(settings, Clock::system(), Arc::new(NoScripts))
+        .await
+        .unwrap();
     let actor = Actor::system();
     let draft = TokenDraft {
         name: Some("reader".to_owned()),

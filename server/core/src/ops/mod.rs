@@ -22,7 +22,6 @@ mod zones;
 #[cfg(test)]
 mod full_disk;
 
-pub use routing::script_errors;
 pub use users::{MAX_PASSWORD, MIN_PASSWORD};
 
 use crate::clock::Clock;
@@ -34,6 +33,7 @@ use crate::reconciler::Reconciler;
 use crate::store::{Action, Audit, Change, Commit, ConfigLog, Document, Store, StoreError};
 use arc_swap::ArcSwap;
 use gslb_engine::model::{Actor, Permission, TenantId, Tier, Warning};
+use gslb_engine::script::Scripts;
 use gslb_engine::snapshot::SnapshotCell;
 use std::sync::Arc;
 use tokio::sync::{Mutex, MutexGuard};
@@ -73,6 +73,8 @@ pub struct Parts {
     pub snapshot: Arc<SnapshotCell>,
     /// Time of day.
     pub clock: Clock,
+    /// Where script steps are compiled.
+    pub scripts: Arc<dyn Scripts>,
 }
 
 /// The use cases.

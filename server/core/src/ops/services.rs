@@ -1,6 +1,6 @@
 //! Services.
 
-use super::routing::script_errors;
+use super::routing::ScriptVerdicts;
 use super::{Expected, Ops, expect, new_id, patch, require, rules};
 use crate::draft::Proposal;
 use crate::error::{OpError, Written};
@@ -12,6 +12,10 @@ use gslb_engine::model::{
 };
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
+
+fn chain_of(draft: &ServiceDraft) -> &[String] {
+    draft.filter_chain.as_deref().unwrap_or_default()
+}
 
 impl Ops {
     /// One page of the tenant's services.
@@ -95,8 +99,11 @@ impl Ops {
         require(actor, Permission::ServicesWrite)?;
         let draft = draft.into();
         self.gate(actor, &draft.draft, None)?;
+        let scripts = self.compile_scripts(actor, chain_of(&draft.draft)).await;
         let guard = self.lock().await;
-        let service = self.checked_service(actor, ServiceId(new_id()), &draft).await?;
+        let service = self
+            .checked_service(actor, ServiceId(new_id()), &draft, None, &scripts)
+            .await?;
         let warnings = self.service_warnings(&service).await?;
         self.put(
             guard,
@@ -121,10 +128,12 @@ impl Ops {
         draft: impl Into<Proposal<ServiceDraft>>,
     ) -> Result<Written<Service>, OpError> {
         require(actor, Permission::ServicesWrite)?;
+        let draft = draft.into();
+        let scripts = self.compile_scripts(actor, chain_of(&draft.draft)).await;
         let guard = self.lock().await;
         let stored = self.stored_service(actor, id).await?;
         expect(expected, stored.revision)?;
-        self.write_service(guard, actor, stored, &draft.into()).await
+        self.write_service(guard, actor, stored, &draft, &scripts).await
     }
 
     /// Changes some fields of a service (RFC 7396).
@@ -140,6 +149,10 @@ impl Ops {
         patch: &serde_json::Value,
     ) -> Result<Written<Service>, OpError> {
         require(actor, Permission::ServicesWrite)?;
+        // A patch replaces the whole chain or leaves it.
+        let chain = patch.get("filterChain").cloned().unwrap_or_default();
+        let chain: Vec<String> = serde_json::from_value(chain).unwrap_or_default();
+        let scripts = self.compile_scripts(actor, &chain).await;
         let guard = self.lock().await;
         let stored = self.stored_service(actor, id).await?;
         expect(expected, stored.revision)?;
@@ -159,7 +172,7 @@ impl Ops {
             }
             draft.draft.algorithm = None;
         }
-        self.write_service(guard, actor, stored, &draft).await
+        self.write_service(guard, actor, stored, &draft, &scripts).await
     }
 
     /// Deletes a service.
@@ -191,9 +204,12 @@ impl Ops {
         actor: &Actor,
         stored: Row<Service>,
         draft: &Proposal<ServiceDraft>,
+        scripts: &ScriptVerdicts,
     ) -> Result<Written<Service>, OpError> {
         self.gate(actor, &draft.draft, Some(&stored.value))?;
-        let service = self.checked_service(actor, stored.value.id, draft).await?;
+        let service = self
+            .checked_service(actor, stored.value.id, draft, Some(&stored.value), scripts)
+            .await?;
         let warnings = self.service_warnings(&service).await?;
         let before = Some((Document::Service(stored.value), stored.revision));
         self.put(
@@ -213,6 +229,8 @@ impl Ops {
         actor: &Actor,
         id: ServiceId,
         proposal: &Proposal<ServiceDraft>,
+        stored: Option<&Service>,
+        scripts: &ScriptVerdicts,
     ) -> Result<Service, OpError> {
         let draft = &proposal.draft;
         let validated = draft.validate(id, actor.tenant_id, self.default_algorithm());
@@ -220,8 +238,7 @@ impl Ops {
             Ok(service) => (Some(service), Vec::new()),
             Err(errors) => (None, errors),
         };
-        let chain = draft.filter_chain.as_deref().unwrap_or_default();
-        errors.extend(script_errors("filterChain", chain));
+        errors.extend(scripts.errors("filterChain", chain_of(draft), stored));
         // The other objects are looked at also when fields are wrong: every problem at once.
         let pool_id = draft
             .pool_id

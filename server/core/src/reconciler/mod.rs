@@ -13,6 +13,7 @@ use crate::events::EventBus;
 use crate::license::LicenseStatus;
 use crate::store::{Commit, Store, StoreError};
 use arc_swap::ArcSwap;
+use gslb_engine::script::Scripts;
 use gslb_engine::snapshot::{Snapshot, SnapshotCell};
 use state::State;
 use std::path::PathBuf;
@@ -81,6 +82,8 @@ pub struct Inputs {
     pub events: EventBus,
     /// Time of day.
     pub clock: Clock,
+    /// Where script steps are compiled.
+    pub scripts: Arc<dyn Scripts>,
 }
 
 impl Reconciler {

@@ -13,6 +13,7 @@ use arc_swap::ArcSwap;
 use gslb_api_types::EventKind;
 use gslb_engine::environment::{Environment, MapRule};
 use gslb_engine::model::{DomainName, Service, TenantId, Tier, ValidationError, Zone, ZoneId};
+use gslb_engine::script::Scripts;
 use gslb_engine::snapshot::{Configuration, Slots, Snapshot};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -31,6 +32,7 @@ pub(super) struct State {
     license: Arc<ArcSwap<LicenseStatus>>,
     events: EventBus,
     clock: Clock,
+    scripts: Arc<dyn Scripts>,
     /// Seeds name hashes and starts of round-robin; the same for every snapshot of this process.
     entropy: u64,
     errors: FileErrors,
@@ -75,6 +77,7 @@ impl State {
             license: Arc::clone(&inputs.license),
             events: inputs.events.clone(),
             clock: inputs.clock.clone(),
+            scripts: Arc::clone(&inputs.scripts),
             entropy: u64::from_ne_bytes(seed),
             errors: FileErrors::default(),
             fallback: 0,
@@ -305,7 +308,7 @@ impl State {
             signals: self.settings.signal_settings(),
             latency: self.settings.latency_settings(),
             tier: self.license.load().tier,
-            ..Environment::default()
+            scripts: Arc::clone(&self.scripts),
         };
         Snapshot::compile(&self.config, &environment, &mut self.slots, self.entropy).map_err(|e| told_all(&e))
     }

@@ -13,6 +13,7 @@ mod pools;
 mod reference;
 mod reload;
 mod routing;
+mod scripts;
 mod services;
 mod store;
 mod support;

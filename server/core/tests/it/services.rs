@@ -167,7 +167,7 @@ async fn permissions_are_asked_for() {
         ),
         Permission::ScriptsWrite
     );
-    // With the right, the build says that it cannot.
+    // With the right, it is compiled.
     assert_eq!(
         fields(world.ops.replace_service(&admin(), id, None, &scripted).await),
         ["filterChain[0]"]

@@ -7,6 +7,7 @@ use gslb_core::{Core, OpError};
 use gslb_engine::model::{
     Actor, ActorKind, MemberDraft, Permission, Pool, PoolDraft, Role, ServiceDraft, TenantId, Tier, UserId,
 };
+use gslb_engine::testing::{FakeScript, FakeScripts};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 use tempfile::TempDir;
@@ -49,6 +50,15 @@ pub fn licence(key: &PrivateKey, tier: Tier, days: u64) -> String {
     license::issue(key, &payload)
 }
 
+/// `good` compiles, to a script that keeps everybody; nothing else does.
+fn scripts() -> Arc<FakeScripts> {
+    let keeping = FakeScript::new(|input, order| {
+        order.extend((0..input.candidates.len()).filter_map(|position| u16::try_from(position).ok()));
+        Ok(())
+    });
+    Arc::new(FakeScripts::new().with("good", keeping))
+}
+
 pub struct World {
     pub core: Core,
     pub clock: TestClock,
@@ -85,7 +95,7 @@ impl World {
 
     pub async fn start(folder: TempDir, key: PrivateKey, settings: Settings) -> Self {
         let clock = TestClock::new();
-        let core = Core::start(settings, clock.clock()).await.unwrap();
+        let core = Core::start(settings, clock.clock(), scripts()).await.unwrap();
         Self {
             core,
             clock,

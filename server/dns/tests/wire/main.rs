@@ -17,4 +17,5 @@ mod rfc8482;
 mod rfc8906;
 mod rfc8914;
 mod rfc9619;
+mod scripts;
 mod support;

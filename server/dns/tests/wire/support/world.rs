@@ -6,6 +6,7 @@ use gslb_engine::model::{
     FallbackText, FilterName, MemberDraft, Pool, PoolDraft, Service, ServiceDraft, TenantId, Tier, Zone,
     ZoneDraft,
 };
+use gslb_engine::script::{NoScripts, Scripts};
 use gslb_engine::snapshot::{Configuration, Slots, Snapshot};
 use ipnet::IpNet;
 use std::net::IpAddr;
@@ -150,6 +151,15 @@ pub fn longest_name() -> String {
 
 /// Compiles the world for a licence of this tier.
 pub fn snapshot(tier: Tier) -> Snapshot {
+    compile(tier, None)
+}
+
+/// The world with services `slow` and `quick`, whose chains are scripts of these names.
+pub fn scripted(scripts: Arc<dyn Scripts>) -> Snapshot {
+    compile(Tier::Enterprise, Some(scripts))
+}
+
+fn compile(tier: Tier, scripts: Option<Arc<dyn Scripts>>) -> Snapshot {
     let mut b = Builder::default();
     // SOA TTL above MINIMUM, and below it.
     b.zone("gslb.test.", 3600, 60);
@@ -227,6 +237,11 @@ pub fn snapshot(tier: Tier) -> Snapshot {
     b.service("apex.test.", &v4, |_| {});
     b.service("lonely.example.", &v4, |_| {});
     b.service("*.lonely-wild.example.", &v4, |_| {});
+    if scripts.is_some() {
+        b.service("slow.gslb.test.", &dual, chain(&["script:slow"]));
+        b.service("quick.gslb.test.", &dual, chain(&["script:quick"]));
+        b.service("broken.gslb.test.", &dual, chain(&["script:broken"]));
+    }
 
     let rule = |network: &str, target: &str| MapRule {
         network: network.parse().unwrap(),
@@ -241,6 +256,7 @@ pub fn snapshot(tier: Tier) -> Snapshot {
         geo: Arc::new(atlas()),
         map: Arc::new(map),
         tier,
+        scripts: scripts.unwrap_or_else(|| Arc::new(NoScripts)),
         ..Environment::default()
     };
     let mut slots = Slots::new();
