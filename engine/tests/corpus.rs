@@ -33,3 +33,8 @@ fn chains() {
 fn ranges() {
     replay("ranges", fuzz::ranges);
 }
+
+#[test]
+fn map_files() {
+    replay("mapfile", fuzz::mapfile);
+}

@@ -255,3 +255,36 @@ pub fn ranges(data: &[u8]) {
         }
     }
 }
+
+/// Any text as a map file: what is accepted is unique networks with targets, and says the same when it is written down
+/// again; what is not accepted is told line by line.
+///
+/// # Panics
+/// It is not so.
+pub fn mapfile(data: &[u8]) {
+    let text = String::from_utf8_lossy(data);
+    match crate::mapfile::parse(&text) {
+        Ok(rules) => {
+            let networks: BTreeSet<IpNet> = rules.iter().map(|rule| rule.network).collect();
+            assert_eq!(networks.len(), rules.len(), "a network twice");
+            for rule in &rules {
+                assert_eq!(rule.network, rule.network.trunc(), "bits past the prefix");
+                let targets: BTreeSet<&String> = rule.targets.iter().collect();
+                assert!(!targets.is_empty(), "{} has no target", rule.network);
+                assert_eq!(targets.len(), rule.targets.len(), "a target twice");
+            }
+            let lines: Vec<String> = rules
+                .iter()
+                .map(|rule| format!("{}\t{}", rule.network, rule.targets.join(",")))
+                .collect();
+            assert_eq!(crate::mapfile::parse(&lines.join("\n")), Ok(rules), "{lines:?}");
+        }
+        Err(problems) => {
+            assert!(!problems.is_empty(), "refused for no reason");
+            assert!(problems.is_sorted_by(|one, next| one.line < next.line));
+            for problem in &problems {
+                assert!((1..=text.lines().count()).contains(&problem.line), "{problem}");
+            }
+        }
+    }
+}

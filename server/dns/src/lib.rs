@@ -20,6 +20,8 @@ mod bridge;
 mod decide;
 mod encode;
 mod error;
+#[cfg(feature = "fuzzing")]
+pub mod fuzzing;
 mod limit;
 mod server;
 mod settings;

@@ -1,7 +1,6 @@
 //! Input of any kind is refused with words, never with a panic.
 
 use gslb_core::config::Sources;
-use gslb_core::mapfile;
 use gslb_core::mmdb_writer::{Database, Row};
 use gslb_core::{geo::GeoSet, license};
 use gslb_engine::geo::Geo as _;
@@ -31,11 +30,6 @@ proptest! {
     fn configuration_files(text in "\\PC*|([a-zA-Z.: \\n\\-\\[\\]{}#\"'&*|>!%@0-9]{0,200})") {
         let sources = Sources { file: Some((PathBuf::from("c.yaml"), text)), ..Sources::default() };
         let _ = sources.load();
-    }
-
-    #[test]
-    fn map_files(text in "[0-9a-f.:/, #\\n A-Z\\t]{0,200}|\\PC*") {
-        let _ = mapfile::parse(&text);
     }
 
     #[test]

@@ -2,6 +2,7 @@
 //! they check; `battery` asks every kind of name everything.
 
 mod battery;
+mod corpus;
 mod life;
 mod random;
 mod rfc1035;

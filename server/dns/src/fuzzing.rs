@@ -1,0 +1,149 @@
+//! What the fuzz target does with a message (feature `fuzzing`). It stands here so that the tests can replay the checked-in
+//! inputs with the ordinary compiler.
+
+use crate::bridge::{Bridge, Context, Handled, Slow};
+use crate::encode::udp_limit;
+use crate::stats::{DnsStats, Slot, Transport};
+use crate::wire::{HEADER, MAX_PAYLOAD, PLAIN_PAYLOAD, parse};
+use gslb_engine::environment::Environment;
+use gslb_engine::model::{MemberDraft, ServiceDraft, Tier};
+use gslb_engine::snapshot::{Slots, Snapshot, SnapshotCell};
+use gslb_engine::testing::{FakeScript, FakeScripts, Rows, Site, member};
+use hickory_proto::op::{Message, MessageType};
+use std::cell::RefCell;
+use std::net::{Ipv4Addr, SocketAddr};
+use std::sync::Arc;
+
+/// Body of the script step that takes long.
+const SLOW: &str = "slow";
+const NOW: u64 = 1_700_000_000;
+
+/// A server without sockets.
+struct Server {
+    context: Context,
+    slot: Arc<Slot>,
+    snapshot: Arc<Snapshot>,
+    /// Keep what the snapshot's members are measured by.
+    _slots: Slots,
+}
+
+/// Services of each kind that decides about the form of a reply: one address and many, wildcard, nobody, a steered one
+/// (its scope goes into the client subnet option), a slow script.
+fn site() -> Site {
+    let crowd = |n: u32| [format!("198.18.0.{n}"), format!("2001:db8:64::{n:x}")];
+    let crowd: Vec<MemberDraft> = (1..=64).flat_map(crowd).map(|ip| member(&ip, "DE")).collect();
+    let pair = vec![
+        member("192.0.2.1", "US"),
+        member("192.0.2.2", "DE"),
+        member("2001:db8::3", "US"),
+    ];
+    let many = ServiceDraft {
+        max_answers: Some(64),
+        ..ServiceDraft::default()
+    };
+    let script = format!("script:{SLOW}");
+    Site::new()
+        .zone_named("gslb.test.")
+        .zone_named("in.gslb.test.")
+        .pool("crowd", 0, crowd)
+        .pool("pair", 0, pair)
+        .pool("shut", 2, vec![member("192.0.2.9", "DE")])
+        .service("many.gslb.test.", "crowd", many)
+        .chain("geo.gslb.test.", "pair", &["geo-ip", "failover"])
+        .chain("*.wild.gslb.test.", "pair", &["sticky"])
+        .chain("www.in.gslb.test.", "pair", &["random"])
+        .chain("down.gslb.test.", "shut", &["round-robin"])
+        .chain("slow.gslb.test.", "pair", &[&script])
+        .chain("lonely.example.", "pair", &["failover"])
+}
+
+impl Server {
+    fn new() -> Result<Self, String> {
+        let geo = Rows::new()
+            .country("198.51.100.0/24", "US")
+            .country("192.0.0.0/20", "DE")
+            .country("2001:db8:8000::/33", "DE");
+        let slow = FakeScript::order(&[1, 0]).quick_up_to(0);
+        let environment = Environment {
+            geo: Arc::new(geo),
+            scripts: Arc::new(FakeScripts::new().with(SLOW, slow)),
+            tier: Tier::Enterprise,
+            ..Environment::default()
+        };
+        let (snapshot, slots) = site().compile(&environment)?;
+        let cell = Arc::new(SnapshotCell::new(snapshot));
+        let snapshot = cell.load_full();
+        let stats = Arc::new(DnsStats::new());
+        Ok(Self {
+            slot: stats.slot(),
+            context: Context::new(cell, stats, Some(b"fuzz".to_vec())),
+            snapshot,
+            _slots: slots,
+        })
+    }
+
+    /// The reply; empty when there is none.
+    fn reply(&self, message: &[u8], transport: Transport, slow: Slow) -> Vec<u8> {
+        // The same message gets the same reply in every run.
+        fastrand::seed(7);
+        let mut bridge = Bridge::new(&self.context, transport);
+        let peer = SocketAddr::from((Ipv4Addr::new(198, 51, 100, 9), 5353));
+        let mut out = Vec::new();
+        let (slot, snapshot) = (&self.slot, &self.snapshot);
+        match bridge.answer(slot, snapshot, NOW, message, peer, &mut out) {
+            Handled::Done => {}
+            Handled::Left => bridge.finish(slot, snapshot, NOW, message, peer, slow, &mut out),
+        }
+        assert_eq!(self.context.stats.snapshot().panics, 0, "a panic was caught");
+        out
+    }
+}
+
+/// Answers a message over UDP and TCP, slow scripts waited for and skipped.
+///
+/// # Panics
+/// Anything panics; a message that wants a reply gets none; a reply is longer than its limit, is none to this message, or
+/// cannot be parsed.
+pub fn packet(message: &[u8]) {
+    thread_local! {
+        static SERVER: RefCell<Option<Server>> = const { RefCell::new(None) };
+    }
+    SERVER.with_borrow_mut(|server| {
+        let server = match server {
+            Some(server) => server,
+            None => match Server::new() {
+                Ok(new) => server.insert(new),
+                Err(error) => unreachable!("the site does not compile: {error}"),
+            },
+        };
+        for slow in [Slow::Wait, Slow::Skip] {
+            let limit = parse(message).map_or(PLAIN_PAYLOAD, |query| udp_limit(&query));
+            assert!((PLAIN_PAYLOAD..=MAX_PAYLOAD).contains(&limit), "limit {limit}");
+            let over_udp = server.reply(message, Transport::Udp, slow);
+            assert!(over_udp.len() <= usize::from(limit), "{} octets", over_udp.len());
+            check(message, &over_udp);
+            let over_tcp = server.reply(message, Transport::Tcp, slow);
+            assert!(
+                over_tcp.len() <= usize::from(u16::MAX),
+                "{} octets",
+                over_tcp.len()
+            );
+            check(message, &over_tcp);
+            // Only what is too long for the one differs.
+            assert!(over_udp == over_tcp || over_tcp.len() > usize::from(limit));
+        }
+    });
+}
+
+fn check(message: &[u8], reply: &[u8]) {
+    let wants = message.len() >= HEADER && message.get(2).is_some_and(|flags| flags & 0x80 == 0);
+    assert_eq!(wants, !reply.is_empty(), "replies are for whole queries");
+    if !wants {
+        return;
+    }
+    assert_eq!(message.get(..2), reply.get(..2), "the id");
+    match Message::from_vec(reply) {
+        Ok(parsed) => assert_eq!(parsed.metadata.message_type, MessageType::Response),
+        Err(error) => unreachable!("{error} in the reply {reply:02x?}"),
+    }
+}
