@@ -6,11 +6,11 @@
 
 use gslb_engine::chain::{NoTrace, Scratch, evaluate};
 use gslb_engine::environment::{Environment, MapRule, Signals};
-use gslb_engine::geo::Geo as _;
-use gslb_engine::model::{MemberDraft, Tier};
+use gslb_engine::geo::{AsInfo, Continent, Country, Geo, Located, Place, Point, Subdivision};
+use gslb_engine::model::{GeoDraft, MemberDraft, Tier, WatermarksDraft};
 use gslb_engine::query::{ClientSubnet, Family, QueryContext};
 use gslb_engine::snapshot::{Found, Slots, Snapshot};
-use gslb_engine::testing::{Site, World, entropy, member, wire};
+use gslb_engine::testing::{FakeScript, FakeScripts, Site, World, entropy, member, wire};
 use std::hint::black_box;
 use std::net::{IpAddr, Ipv4Addr};
 use std::sync::Arc;
@@ -20,7 +20,7 @@ const NAME: &str = "www.example.com.";
 const DECISIONS: u64 = 2000;
 
 /// Steps alone, then chains.
-const CHAINS: [&[&str]; 15] = [
+const CHAINS: [&[&str]; 23] = [
     &["geo-ip"],
     &["asn"],
     &["map-file"],
@@ -31,12 +31,67 @@ const CHAINS: [&[&str]; 15] = [
     &["failover"],
     &["latency"],
     &["random"],
+    &["geo-continent"],
+    &["geo-subdivision"],
+    &["geo-nearest"],
+    &["asn-fence"],
+    &["prefix-fence"],
+    &["shed-load"],
+    &["select-first:2"],
+    &["script:result = []"],
     &["geo-ip", "weighted-round-robin"],
     &["geo-ip", "asn", "failover"],
     &["geo-ip", "sticky"],
     &["map-file", "geo-ip", "latency"],
     &["signal-weight", "failover"],
 ];
+
+/// The world, with places: the networks of a database of places are those of the countries.
+#[derive(Debug)]
+struct Placed(World);
+
+impl Geo for Placed {
+    fn country(&self, ip: IpAddr) -> Located<Country> {
+        self.0.country(ip)
+    }
+
+    fn asn(&self, ip: IpAddr) -> Located<AsInfo> {
+        self.0.asn(ip)
+    }
+
+    fn place(&self, ip: IpAddr) -> Located<Place> {
+        let Located { value, prefix } = self.0.country(ip);
+        Located {
+            value: value.map(|country| Place {
+                continent: Continent::parse("EU"),
+                country: Some(country),
+                subdivision: Subdivision::parse("DE-BE"),
+                point: Point::new(52.5, 13.4),
+            }),
+            prefix,
+        }
+    }
+
+    fn organisation(&self, id: u64) -> Option<String> {
+        self.0.organisation(id)
+    }
+
+    fn organisation_of(&self, number: u32) -> Option<u64> {
+        self.0.organisation_of(number)
+    }
+
+    fn has_country(&self) -> bool {
+        true
+    }
+
+    fn has_asn(&self) -> bool {
+        true
+    }
+
+    fn has_place(&self) -> bool {
+        true
+    }
+}
 
 /// Runs one case. The name is what the tool looks for.
 #[inline(never)]
@@ -57,6 +112,19 @@ fn build(environment: &Environment, size: usize, chain: &[&str]) -> (Snapshot, S
         weight: Some(n as i64 % 7 + 1),
         priority: Some(n as i64 % 5),
         asn: Some(64_500 + n as i64 % 3),
+        geo: Some(GeoDraft {
+            continent: Some(["EU", "NA"][n % 2].to_owned()),
+            country: None,
+            subdivision: Some(["DE-BE", "US-CA"][n % 2].to_owned()),
+            lat: Some((n * 37 % 180) as f64 - 90.0),
+            lon: Some((n * 71 % 360) as f64 - 180.0),
+        }),
+        fence_asns: Some(vec![64_500 + n as i64 % 4]),
+        fence_prefixes: Some(vec![format!("{}.0.0.0/8", n * 3 % 200 + 1)]),
+        load_watermarks: Some(WatermarksDraft {
+            low: Some(0.25),
+            high: Some(0.75),
+        }),
         ..member(&format!("10.0.{}.{}", n / 250, n % 250 + 1), regions[n % 4])
     });
     let site = Site::new()
@@ -66,6 +134,7 @@ fn build(environment: &Environment, size: usize, chain: &[&str]) -> (Snapshot, S
     let (snapshot, slots) = site.compile(environment).expect("the site compiles");
     for (n, stored) in site.config.pools[0].members.iter().enumerate() {
         let slot = slots.existing_member(stored.id).expect("a member has a slot");
+        slot.set_load(Some(n as f64 % 10.0 / 10.0), None);
         (0..5).for_each(|_| slot.set_rtt(1_000_000 * (n as u64 * 7 % 90 + 5), 0));
     }
     (snapshot, slots)
@@ -88,7 +157,8 @@ fn query(qname: &[u8], n: u64) -> QueryContext<'_> {
 }
 
 fn main() {
-    let world = Arc::new(World::new());
+    let world = Arc::new(Placed(World::new()));
+    let script = FakeScript::order(&[1, 0]);
     let environment = Environment {
         geo: world.clone(),
         map: (0..64_u8)
@@ -104,6 +174,7 @@ fn main() {
             weight: 0.5,
         },
         tier: Tier::Enterprise,
+        scripts: Arc::new(FakeScripts::new().with("result = []", script)),
         ..Environment::default()
     };
     let qname = wire(NAME);

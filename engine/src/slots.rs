@@ -158,6 +158,8 @@ pub struct ServiceSlot {
     pub signal_steered: AtomicU64,
     /// Script steps that failed open.
     pub script_errors: AtomicU64,
+    /// When such a failure was last logged, Unix seconds; 0 is never.
+    pub script_error_logged: AtomicU64,
     /// Round-robin tickets, one counter per address family and candidate set: see [`turn`](Self::turn).
     pub turns: [AtomicU64; ServiceSlot::TURNS],
     /// The candidate set that each counter belongs to, as a hash; 0 is a free counter.
@@ -179,6 +181,7 @@ impl ServiceSlot {
             outcomes: Default::default(),
             signal_steered: AtomicU64::new(0),
             script_errors: AtomicU64::new(0),
+            script_error_logged: AtomicU64::new(0),
             turns: std::array::from_fn(|_| AtomicU64::new(offset)),
             turn_sets: Default::default(),
             turn_used: Default::default(),

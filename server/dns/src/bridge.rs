@@ -224,13 +224,14 @@ impl Bridge {
             return Reply::Left;
         };
         if let Some(failure) = self.scratch.script_failure()
-            && self.stats.script_failed(now)
+            && let Found::Service { service, .. } = snapshot.find(query.name.as_wire())
+            && self.stats.script_failed(&service.slot.script_error_logged, now)
         {
-            let service = match snapshot.find(query.name.as_wire()) {
-                Found::Service { service, .. } => &*service.name,
-                _ => "",
-            };
-            tracing::warn!(service, %failure, "a script step failed, and all candidates were kept");
+            tracing::warn!(
+                service = &*service.name,
+                %failure,
+                "a script step failed, and all candidates were kept"
+            );
         }
         if plan.blind && self.stats.private_client(now) {
             let ecs = query

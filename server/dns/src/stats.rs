@@ -212,9 +212,12 @@ impl DnsStats {
         once_a_minute(&self.warned, now)
     }
 
-    /// `true` at most once a minute: then a failed script is logged. The engine counts them, by service.
-    pub(crate) fn script_failed(&self, now: u64) -> bool {
-        once_a_minute(&self.warned_of_script, now)
+    /// `true` at most once a minute for each service, and once a second for all of them: then a failed script is logged.
+    /// The engine counts them, by service. `logged` is when that last happened for the service.
+    pub(crate) fn script_failed(&self, logged: &AtomicU64, now: u64) -> bool {
+        self.warned_of_script.load(Ordering::Relaxed) != now
+            && once_a_minute(logged, now)
+            && self.warned_of_script.swap(now, Ordering::Relaxed) != now
     }
 
     /// The sums of this moment.
@@ -338,6 +341,20 @@ mod tests {
         );
         assert_eq!(counts.latency_count(), 5);
         assert_eq!(counts.latency_ns, 20_001 + 9_000_000_000);
+    }
+
+    #[test]
+    fn failed_scripts_are_logged_once_a_minute_by_service_and_once_a_second_in_all() {
+        let stats = DnsStats::new();
+        let (one, other) = (AtomicU64::new(0), AtomicU64::new(0));
+        let logged = [
+            stats.script_failed(&one, 100),
+            stats.script_failed(&other, 100),
+            stats.script_failed(&other, 101),
+            stats.script_failed(&one, 102),
+            stats.script_failed(&one, 160),
+        ];
+        assert_eq!(logged, [true, false, true, false, true]);
     }
 
     #[test]
