@@ -3,10 +3,12 @@
 use gslb_engine::model::{
     HealthCheck, HealthCheckDraft, Member, Pool, PoolId, Service, TenantId, Warning, Zone,
 };
-use serde::{Deserialize, Serialize, Serializer};
+use serde::de::{DeserializeOwned, Error};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde_json::Value;
 
 /// An object with its revision (the `ETag`) and what is doubtful about the last write.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct Stored<T> {
@@ -18,6 +20,23 @@ pub struct Stored<T> {
     /// Accepted, but probably without the effect that was meant.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<Warning>,
+}
+
+/// By way of a JSON value. What serde makes for a flattened field keeps numbers in a form of its own, and loses decimal
+/// ones when a crate of the same program makes `serde_json` keep the digits of numbers, as the scripts' interpreter does.
+impl<'de, T: DeserializeOwned> Deserialize<'de> for Stored<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let mut object = serde_json::Map::deserialize(deserializer)?;
+        let revision = object
+            .remove("revision")
+            .ok_or_else(|| D::Error::missing_field("revision"))?;
+        let warnings = object.remove("warnings").unwrap_or(Value::Array(Vec::new()));
+        Ok(Self {
+            value: T::deserialize(Value::Object(object)).map_err(D::Error::custom)?,
+            revision: u64::deserialize(revision).map_err(D::Error::custom)?,
+            warnings: Vec::deserialize(warnings).map_err(D::Error::custom)?,
+        })
+    }
 }
 
 impl<T> Stored<T> {

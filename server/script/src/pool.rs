@@ -24,8 +24,11 @@ pub struct Limits {
     pub grace: Duration,
     /// How long a query may wait for a free worker.
     pub queue: Duration,
-    /// How long compiling may take.
+    /// Processor time that compiling may take. Not time on the clock: on a busy machine the worker, which gives way to
+    /// everybody else, may wait long for its turn, and a good script is not to be refused for that.
     pub compile: Duration,
+    /// Time on the clock after which compiling is given up all the same.
+    pub compile_patience: Duration,
     /// How long a change of configuration may wait for a worker that compiles.
     pub compile_queue: Duration,
     /// How long a worker may take to get ready.
@@ -41,7 +44,8 @@ impl Default for Limits {
             grace: Duration::from_millis(1),
             queue: Duration::from_millis(1),
             compile: Duration::from_millis(250),
-            compile_queue: Duration::from_secs(5),
+            compile_patience: Duration::from_secs(20),
+            compile_queue: Duration::from_secs(30),
             start: Duration::from_secs(5),
         }
     }
@@ -179,7 +183,8 @@ impl Pool {
         let patience = Instant::now() + limits.compile_queue;
         loop {
             let mut child = self.take(Use::Compile, patience)?;
-            match child.ask(&frame, Instant::now() + limits.compile) {
+            let deadline = Instant::now() + limits.compile_patience;
+            match child.ask_patiently(&frame, limits.compile, deadline) {
                 Err(Silence::Gone) => self.bury(Use::Compile, child),
                 answer => return self.give_back(Use::Compile, child, answer),
             }
@@ -317,7 +322,8 @@ impl Pool {
         let mut child =
             Child::start(&self.program, self.limits.run, self.limits.start).map_err(Unready::Worker)?;
         for (id, body) in scripts.iter().rev().take(crate::worker::KEPT).rev() {
-            let answer = child.ask(&wire::load(*id, body), Instant::now() + self.limits.compile);
+            let deadline = Instant::now() + self.limits.compile_patience;
+            let answer = child.ask_patiently(&wire::load(*id, body), self.limits.compile, deadline);
             if !matches!(answer, Ok(Answer::Loaded(_))) {
                 child.end();
                 return Err(Unready::Script(*id));

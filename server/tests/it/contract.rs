@@ -8,7 +8,8 @@ use serde_json::{Value, json};
 async fn pool_with_check(d: &TestDaemon) -> String {
     let members = json!([
         {"ipAddress": "192.0.2.1", "port": 80, "region": "US"},
-        {"ipAddress": "192.0.2.2", "port": 80, "region": "DE", "asn": 64500, "zone": "eu-west"},
+        {"ipAddress": "192.0.2.2", "port": 80, "region": "DE", "asn": 64500, "zone": "eu-west",
+         "geo": {"country": ["DE"], "lat": 52.52, "lon": 13.405}, "loadWatermarks": {"low": 0.7, "high": 0.95}},
         {"ipAddress": "2001:db8::3", "port": 80},
     ]);
     let check = json!({"type": "https", "path": "/up", "intervalMs": 60000, "headers": [["Accept", "*/*"]]});

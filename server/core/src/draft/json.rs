@@ -17,6 +17,19 @@ pub fn parse(bytes: &[u8]) -> Result<Value, JsonError> {
     Ok(serde_json::from_slice::<Unique>(bytes)?.0)
 }
 
+/// How `serde_json` hands over a decimal number, as an object with this one name and the digits, when a crate of the
+/// program makes it keep the digits of numbers: the scripts' interpreter does.
+const DECIMAL: &str = "$serde_json::private::Number";
+
+fn decimal<E: Error>(digits: &str) -> Result<Value, E> {
+    digits
+        .parse()
+        .ok()
+        .and_then(Number::from_f64)
+        .map(Value::Number)
+        .ok_or_else(|| E::custom(format!("`{digits}` is no number that fits")))
+}
+
 struct Unique(Value);
 
 impl<'de> Deserialize<'de> for Unique {
@@ -73,6 +86,9 @@ impl<'de> Visitor<'de> for Reader {
     fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> Result<Value, A::Error> {
         let mut object = Map::new();
         while let Some(name) = entries.next_key::<String>()? {
+            if name == DECIMAL && object.is_empty() {
+                return decimal(&entries.next_value::<String>()?);
+            }
             if object.contains_key(&name) {
                 return Err(A::Error::custom(format!("`{name}` stands twice in one object")));
             }
