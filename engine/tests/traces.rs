@@ -131,6 +131,7 @@ fn the_trace_of_each_step_is_as_it_was() {
         .chain(scripts.map(str::to_owned));
     for step in steps {
         let name = step.replace(" =", "").replace([':', ' '], "-");
-        insta::assert_json_snapshot!(name, traced(&step));
+        // As text: what insta makes of the numbers of a value depends on features that other crates switch on.
+        insta::assert_snapshot!(name, serde_json::to_string_pretty(&traced(&step)).unwrap());
     }
 }

@@ -242,5 +242,7 @@ async fn every_endpoint_refuses_strangers_and_callers_without_the_permission() {
 
 #[test]
 fn the_document_is_the_one_that_was_agreed_on() {
-    insta::assert_json_snapshot!("openapi", serde_json::to_value(gslbd::api::openapi()).unwrap());
+    // As text: the numbers of a value are something else to insta when digits are kept, as scripts make it so.
+    let document = serde_json::to_value(gslbd::api::openapi()).unwrap();
+    insta::assert_snapshot!("openapi", serde_json::to_string_pretty(&document).unwrap());
 }
