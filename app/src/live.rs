@@ -21,6 +21,9 @@ pub struct Live {
     pub pulse: RwSignal<u64>,
     /// Grows every ten seconds, for texts such as "3 min ago".
     pub clock: RwSignal<u64>,
+    /// Forms that are on their way. What they do may be the end of what the page shows, and asking for that meanwhile would
+    /// be an error.
+    pub sending: RwSignal<u32>,
     /// Since when the stream is cut, Unix milliseconds.
     pub cut: RwSignal<Option<u64>>,
 }
@@ -31,6 +34,7 @@ pub fn provide_live() {
         rate: RwSignal::new(None),
         pulse: RwSignal::new(0),
         clock: RwSignal::new(0),
+        sending: RwSignal::new(0),
         cut: RwSignal::new(None),
     };
     provide_context(live);
@@ -44,6 +48,7 @@ pub fn use_live() -> Live {
         rate: RwSignal::new(None),
         pulse: RwSignal::new(0),
         clock: RwSignal::new(0),
+        sending: RwSignal::new(0),
         cut: RwSignal::new(None),
     })
 }
@@ -71,7 +76,7 @@ fn at_each_pulse(ask: Box<dyn Fn() -> Call>, take: Rc<dyn Fn(&str)>) {
     let live = use_live();
     Effect::new(move |first: Option<()>| {
         live.pulse.track();
-        if first.is_none() {
+        if first.is_none() || live.sending.get_untracked() > 0 {
             return;
         }
         let (answer, take) = (ask(), Rc::clone(&take));

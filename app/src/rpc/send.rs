@@ -1,14 +1,22 @@
 //! Forms that send themselves: by a request that leaves the page where it is, or as plain forms without JavaScript.
 
 use crate::form::Sent;
+#[cfg(not(feature = "ssr"))]
+use crate::live::{Live, use_live};
 use leptos::prelude::*;
 use leptos::server_fn::ServerFn;
 use web_sys::SubmitEvent;
+
+/// How long the page that sent a form may still be there after the answer.
+#[cfg(not(feature = "ssr"))]
+const LEAVING: std::time::Duration = std::time::Duration::from_secs(1);
 
 /// A form's way to its server function.
 #[derive(Clone, Copy)]
 pub struct Sending {
     path: &'static str,
+    #[cfg(not(feature = "ssr"))]
+    live: Live,
     /// What the server said to the last attempt.
     pub answer: RwSignal<Option<Sent>>,
     /// Whether an answer is awaited.
@@ -20,6 +28,8 @@ impl Sending {
     pub fn to<S: ServerFn>() -> Self {
         Self {
             path: S::PATH,
+            #[cfg(not(feature = "ssr"))]
+            live: use_live(),
             answer: RwSignal::new(None),
             pending: RwSignal::new(false),
         }
@@ -37,13 +47,21 @@ impl Sending {
             return;
         };
         event.prevent_default();
+        let Live { sending, pulse, .. } = self.live;
         self.pending.set(true);
+        sending.update(|n| *n += 1);
         leptos::task::spawn_local(async move {
             let answer = post(self.path, "application/x-www-form-urlencoded", body).await;
             let answer: Sent = answer.and_then(|text| decode(&text));
             // The page may have been left meanwhile.
             self.pending.try_set(false);
             self.answer.try_set(Some(answer));
+            // The answer may lead to another page, and this one stays until that has its data.
+            let left = move || {
+                sending.try_update(|n| *n = n.saturating_sub(1));
+                pulse.try_update(|n| *n += 1);
+            };
+            set_timeout(left, LEAVING);
         });
     }
 
