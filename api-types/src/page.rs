@@ -30,6 +30,7 @@ impl<T> Page<T> {
 /// What part of a list, in what order.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema, utoipa::IntoParams))]
+#[cfg_attr(feature = "schema", into_params(parameter_in = Query))]
 #[serde(rename_all = "camelCase", default)]
 pub struct ListQuery {
     /// Items a page, 1 to 500, default 100.

@@ -144,6 +144,8 @@ fn check(message: &[u8], reply: &[u8]) {
     assert_eq!(message.get(..2), reply.get(..2), "the id");
     match Message::from_vec(reply) {
         Ok(parsed) => assert_eq!(parsed.metadata.message_type, MessageType::Response),
+        // The client subnet of `dig +subnet=0` has family 0 and comes back as it was; hickory-proto does not take it.
+        Err(error) if error.to_string().contains("unknown address family: 0x0") => {}
         Err(error) => unreachable!("{error} in the reply {reply:02x?}"),
     }
 }

@@ -106,6 +106,7 @@ async fn patch(
 
 /// Whether deleting a pool takes its members and check with it.
 #[derive(Debug, Default, Deserialize, utoipa::IntoParams)]
+#[into_params(parameter_in = Query)]
 #[serde(default)]
 struct DeletePool {
     /// Delete the members and the check too. A pool that a service uses is never deleted.
