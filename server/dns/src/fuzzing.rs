@@ -38,6 +38,8 @@ fn site() -> Site {
         member("2001:db8::3", "US"),
     ];
     let many = ServiceDraft {
+        // Not round-robin: the same message would get another reply each time.
+        filter_chain: Some(vec!["failover".to_owned()]),
         max_answers: Some(64),
         ..ServiceDraft::default()
     };

@@ -76,8 +76,13 @@ fn probes(rows: &[IpNet], random: &[u128]) -> Vec<IpAddr> {
             }
             (IpAddr::V6(first), IpAddr::V6(last)) => {
                 let (first, last) = (first.to_bits(), last.to_bits());
-                let near = [first, first.wrapping_sub(1), last, last.wrapping_add(1)];
-                all.extend(near.map(|bits| IpAddr::V6(bits.into())));
+                for bits in [first, first.wrapping_sub(1), last, last.wrapping_add(1)] {
+                    all.push(Ipv6Addr::from_bits(bits).into());
+                    // The IPv4 address embedded in it: such a network reaches into the IPv4 addresses too.
+                    for behind in [0, 64, 80] {
+                        all.push(Ipv4Addr::from_bits((bits >> behind) as u32).into());
+                    }
+                }
             }
             _ => {}
         }

@@ -9,8 +9,9 @@ use super::TcpService;
 use crate::bridge::{Bridge, Context, Handled, Slow, unix_now};
 use crate::slow::Job;
 use crate::stats::{Slot, Transport};
-use std::io;
+use std::io::{self, Read as _};
 use std::net::SocketAddr;
+use std::os::fd::AsFd as _;
 use std::time::Instant;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
@@ -61,13 +62,18 @@ impl TcpService {
         input: &mut Vec<u8>,
         output: &mut Vec<u8>,
     ) -> io::Result<()> {
+        // The runtime's own attempt to read looks at what its last poll told it, which may be older than a query that lies
+        // in the socket: the socket itself is asked, through a second handle. It does not block, as its first one does not.
+        let socket = std::net::TcpStream::from(stream.as_fd().try_clone_to_owned()?);
+        let mut chunk = [0; CHUNK];
         loop {
-            input.reserve(CHUNK);
-            match stream.try_read_buf(input) {
+            match (&socket).read(&mut chunk) {
                 Ok(0) => return Ok(()),
-                Ok(_) => {
+                Ok(count) => {
+                    input.extend_from_slice(chunk.get(..count).unwrap_or_default());
                     self.answer_all(stream, peer, input, output).await?;
                 }
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(()),
                 Err(error) => return Err(error),
             }
