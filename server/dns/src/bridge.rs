@@ -5,6 +5,7 @@ use crate::encode::{encode, udp_limit};
 use crate::stats::{DnsStats, Slot, Transport};
 use crate::wire::{ErrorReply, Query, Rejection, ReplyEdns, parse, rcode};
 use gslb_engine::chain::Scratch;
+use gslb_engine::model::ServiceId;
 use gslb_engine::snapshot::{Found, Snapshot, SnapshotCell};
 use std::net::SocketAddr;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -62,8 +63,9 @@ impl Context {
 pub(crate) enum Handled {
     /// The reply, if there is one to give, is written.
     Done,
-    /// Deciding may take milliseconds, which this thread has not: [`Bridge::finish`] has to follow, somewhere.
-    Left,
+    /// Deciding may take milliseconds, which this thread has not, for a script of this service: [`Bridge::finish`] has to
+    /// follow, somewhere.
+    Left(ServiceId),
 }
 
 /// What became of a query.
@@ -72,7 +74,7 @@ enum Reply {
     /// Encoded, with this response code.
     Sent(u16),
     Unencodable,
-    Left,
+    Left(ServiceId),
 }
 
 /// What to do about scripts that take milliseconds.
@@ -168,7 +170,7 @@ impl Bridge {
         match result {
             Ok(Reply::Sent(rcode)) => slot.response(self.transport, rcode),
             Ok(Reply::Unencodable) => self.fail(slot, query, out),
-            Ok(Reply::Left) => return Handled::Left,
+            Ok(Reply::Left(service)) => return Handled::Left(service),
             Err(_) => {
                 slot.panicked();
                 self.scratch = Scratch::new();
@@ -220,8 +222,9 @@ impl Bridge {
             hurried: slow == Slow::Leave,
         };
         self.scratch.skip_slow_scripts(slow == Slow::Skip);
-        let Some(plan) = decide(snapshot, query, asker, &mut self.scratch) else {
-            return Reply::Left;
+        let plan = match decide(snapshot, query, asker, &mut self.scratch) {
+            Ok(plan) => plan,
+            Err(service) => return Reply::Left(service),
         };
         if let Some(failure) = self.scratch.script_failure()
             && let Found::Service { service, .. } = snapshot.find(query.name.as_wire())

@@ -6,6 +6,7 @@
 use crate::wire::{Ede, Query, code, rcode};
 use gslb_engine::chain::{NoTrace, Scratch, evaluate};
 use gslb_engine::decision::Outcome;
+use gslb_engine::model::ServiceId;
 use gslb_engine::query::{Family, QueryContext};
 use gslb_engine::snapshot::{CompiledService, CompiledZone, Found, Snapshot};
 use std::net::IpAddr;
@@ -99,23 +100,27 @@ impl<'s> Plan<'s> {
     }
 }
 
-/// Decides a query. The addresses of the answer are in `scratch` afterwards. `None`: the asker is hurried, and the query
-/// may run a script that takes milliseconds.
+/// Decides a query. The addresses of the answer are in `scratch` afterwards.
+///
+/// # Errors
+/// The asker is hurried, and the query may run a script of this service that takes milliseconds.
 pub(crate) fn decide<'s>(
     snapshot: &'s Snapshot,
     query: &Query<'_>,
     asker: Asker,
     scratch: &mut Scratch,
-) -> Option<Plan<'s>> {
+) -> Result<Plan<'s>, ServiceId> {
     // Zones are in class IN only; `version.bind` and its like in CH are nobody's business. Zone transfers have no
     // peers to go to.
     if query.qclass != code::CLASS_IN || matches!(query.qtype, code::AXFR | code::IXFR) {
-        return Some(Plan::refused());
+        return Ok(Plan::refused());
     }
     let name = query.name.as_wire();
     let plan = match snapshot.find(name) {
         Found::Service { service, zone } => match query.qtype {
-            code::A | code::AAAA if asker.hurried && service.has_slow_script() => return None,
+            code::A | code::AAAA if asker.hurried && service.has_slow_script() => {
+                return Err(service.id);
+            }
             code::A => address(snapshot, service, zone, Family::V4, query, asker, scratch),
             code::AAAA => address(snapshot, service, zone, Family::V6, query, asker, scratch),
             code::ANY => Plan::positive(zone, Answer::Hinfo { ttl: service.ttl }),
@@ -133,7 +138,7 @@ pub(crate) fn decide<'s>(
         Found::Missing(zone) => Plan::negative(zone, rcode::NXDOMAIN, zone.negative_ttl()),
         Found::Outside => Plan::refused(),
     };
-    Some(plan)
+    Ok(plan)
 }
 
 /// What is special at the zone's apex: SOA, NS and DS. (A synthetic zone has no NS set.)
@@ -184,7 +189,8 @@ fn address<'s>(
     let decision = evaluate(snapshot, service, &context, scratch, &mut NoTrace);
     service.count(&decision, scratch);
     let ede = match decision.outcome {
-        Outcome::Answered | Outcome::NoSuchFamily => None,
+        Outcome::Answered => (decision.script_errors > 0).then_some(Ede::ScriptFailedOpen),
+        Outcome::NoSuchFamily => None,
         Outcome::Fallback => Some(Ede::FallbackUsed),
         Outcome::NoCandidate => Some(Ede::AllMembersDown),
         Outcome::BelowMinHealthy => Some(Ede::BelowMinHealthy),

@@ -94,7 +94,7 @@ impl Server {
         let (slot, snapshot) = (&self.slot, &self.snapshot);
         match bridge.answer(slot, snapshot, NOW, message, peer, &mut out) {
             Handled::Done => {}
-            Handled::Left => bridge.finish(slot, snapshot, NOW, message, peer, slow, &mut out),
+            Handled::Left(_) => bridge.finish(slot, snapshot, NOW, message, peer, slow, &mut out),
         }
         assert_eq!(self.context.stats.snapshot().panics, 0, "a panic was caught");
         out

@@ -9,6 +9,7 @@ use super::TcpService;
 use crate::bridge::{Bridge, Context, Handled, Slow, unix_now};
 use crate::slow::Job;
 use crate::stats::{Slot, Transport};
+use gslb_engine::model::ServiceId;
 use std::io::{self, Read as _};
 use std::net::SocketAddr;
 use std::os::fd::AsFd as _;
@@ -98,11 +99,10 @@ impl TcpService {
                 mut answers,
                 left,
             } = some;
-            if let Some((message, length)) = left
-                .then(|| frame(input.get(done + taken..).unwrap_or_default()))
-                .flatten()
+            if let Some(service) = left
+                && let Some((message, length)) = frame(input.get(done + taken..).unwrap_or_default())
             {
-                answers += self.answer_slowly(message.to_vec(), peer, output).await;
+                answers += self.answer_slowly(service, message.to_vec(), peer, output).await;
                 taken += length;
             }
             done += taken;
@@ -128,7 +128,7 @@ impl TcpService {
     fn answer_some(&self, peer: SocketAddr, input: &[u8], output: &mut Vec<u8>) -> Progress {
         let mut bridge: Option<Bridge> = None;
         let mut reply = Vec::new();
-        let (mut taken, mut answers, mut left) = (0, 0, false);
+        let (mut taken, mut answers, mut left) = (0, 0, None);
         let snapshot = self.context.cell.load();
         let now = unix_now();
         while let Some((message, length)) = frame(input.get(taken..).unwrap_or_default()) {
@@ -136,8 +136,9 @@ impl TcpService {
                 break;
             }
             let bridge = bridge.get_or_insert_with(|| self.context.lend(Transport::Tcp));
-            if bridge.answer(&self.slot, &snapshot, now, message, peer, &mut reply) == Handled::Left {
-                left = true;
+            let handled = bridge.answer(&self.slot, &snapshot, now, message, peer, &mut reply);
+            if let Handled::Left(service) = handled {
+                left = Some(service);
                 break;
             }
             answers += add(output, &reply);
@@ -150,14 +151,20 @@ impl TcpService {
     }
 
     /// Answers a message that was left, by a thread that may wait. Returns the number of answers.
-    async fn answer_slowly(&self, message: Vec<u8>, peer: SocketAddr, output: &mut Vec<u8>) -> u64 {
+    async fn answer_slowly(
+        &self,
+        service: ServiceId,
+        message: Vec<u8>,
+        peer: SocketAddr,
+        output: &mut Vec<u8>,
+    ) -> u64 {
         let (done, reply) = oneshot::channel();
         let left = Left {
             message: message.clone(),
             peer,
             done,
         };
-        let reply = if self.slow.push(Box::new(left)) {
+        let reply = if self.slow.push(service, Box::new(left)) {
             // Nothing comes back from a defect.
             reply.await.unwrap_or_default()
         } else {
@@ -172,8 +179,8 @@ struct Progress {
     /// Octets of those that are done.
     taken: usize,
     answers: u64,
-    /// The message behind them is left, counted and admitted, for a thread that may wait.
-    left: bool,
+    /// The message behind them is left, counted and admitted, for a thread that may wait: it asks for this service.
+    left: Option<ServiceId>,
 }
 
 /// A message for a thread that may wait.

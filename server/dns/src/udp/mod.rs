@@ -7,6 +7,7 @@ mod mmsg;
 use crate::bridge::{Bridge, Context, Handled, Slow, unix_now};
 use crate::slow::SlowLane;
 use crate::stats::{Slot, Transport};
+use gslb_engine::model::ServiceId;
 use left::Left;
 use mmsg::Batch;
 use socket2::Socket;
@@ -141,8 +142,8 @@ impl Worker {
                     .answer(&self.slot, &snapshot, now, datagram.payload, datagram.peer, reply)
             };
             answered += u64::from(!reply.is_empty());
-            if handled == Handled::Left
-                && !self.hand_over(batch, index, begin)
+            if let Handled::Left(service) = handled
+                && !self.hand_over(service, batch, index, begin)
                 && let Some((datagram, reply)) = batch.datagram(index)
             {
                 self.bridge.finish(
@@ -166,9 +167,10 @@ impl Worker {
     }
 
     /// Gives a datagram to a thread that may wait. False if there is no room.
-    fn hand_over(&self, batch: &Batch, index: usize, begin: Instant) -> bool {
-        batch
-            .apart(index)
-            .is_some_and(|batch| self.slow.push(Left::new(batch, Arc::clone(&self.socket), begin)))
+    fn hand_over(&self, service: ServiceId, batch: &Batch, index: usize, begin: Instant) -> bool {
+        batch.apart(index).is_some_and(|batch| {
+            self.slow
+                .push(service, Left::new(batch, Arc::clone(&self.socket), begin))
+        })
     }
 }

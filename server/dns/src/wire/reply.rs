@@ -70,6 +70,8 @@ pub(crate) enum Ede {
     BelowMinHealthy,
     /// The chain needs a licence that is not there: round-robin answers.
     Unlicensed,
+    /// A script of the chain failed, and its step kept all candidates.
+    ScriptFailedOpen,
 }
 
 impl Ede {
@@ -83,6 +85,7 @@ impl Ede {
             Self::FallbackUsed => "fallback used",
             Self::BelowMinHealthy => "below minHealthy",
             Self::Unlicensed => "licence fallback: round-robin",
+            Self::ScriptFailedOpen => "script failed open",
         }
     }
 }

@@ -1,8 +1,11 @@
 //! RFC 8914, Extended errors: why an answer is not the usual one.
 
-use crate::support::Server;
 use crate::support::ask::{A, AAAA, Ask, TXT};
+use crate::support::{Server, world};
 use gslb_engine::model::Tier;
+use gslb_engine::script::ScriptFailure;
+use gslb_engine::testing::{FakeScript, FakeScripts};
+use std::sync::Arc;
 
 #[test]
 fn s2_told_to_those_who_speak_edns() {
@@ -50,4 +53,26 @@ fn s2_a_chain_without_its_licence_says_so() {
     assert_eq!(reply.ede(), ["licence fallback: round-robin"]);
     assert_eq!(reply.scope(), Some(0), "round-robin does not look at the client");
     assert_eq!(server.udp(&Ask::new("www.gslb.test.", A).edns()).ede(), [""; 0]);
+}
+
+#[test]
+fn s2_a_script_that_fails_open_says_so() {
+    let busy = FakeScript::failing(ScriptFailure::Busy).quick_up_to(0);
+    let scripts = FakeScripts::new()
+        .with("quick", FakeScript::order(&[1]))
+        .with("slow", busy)
+        .with("broken", FakeScript::failing(ScriptFailure::NamesNobody));
+    let server = Server::start();
+    server.cell.store(Arc::new(world::scripted(Arc::new(scripts))));
+    for (name, told) in [
+        ("quick.gslb.test.", &[][..]),
+        ("slow.gslb.test.", &["script failed open"]),
+        ("broken.gslb.test.", &["script failed open"]),
+    ] {
+        // Over TCP: over UDP whatever is asked meanwhile overtakes a slow script.
+        let reply = server.tcp(&Ask::new(name, A).edns());
+        assert_eq!((reply.rcode(), reply.addresses().len()), (0, 1), "{name}");
+        assert_eq!(reply.ede(), told, "{name}");
+        assert_eq!(server.tcp(&Ask::new(name, A)).opt, None, "{name}");
+    }
 }

@@ -154,7 +154,7 @@ pub fn snapshot(tier: Tier) -> Snapshot {
     compile(tier, None)
 }
 
-/// The world with services `slow` and `quick`, whose chains are scripts of these names.
+/// The world with services whose chains are scripts of their names.
 pub fn scripted(scripts: Arc<dyn Scripts>) -> Snapshot {
     compile(Tier::Enterprise, Some(scripts))
 }
@@ -240,6 +240,7 @@ fn compile(tier: Tier, scripts: Option<Arc<dyn Scripts>>) -> Snapshot {
     if scripts.is_some() {
         b.service("slow.gslb.test.", &dual, chain(&["script:slow"]));
         b.service("quick.gslb.test.", &dual, chain(&["script:quick"]));
+        b.service("patient.gslb.test.", &dual, chain(&["script:patient"]));
         b.service("broken.gslb.test.", &dual, chain(&["script:broken"]));
     }
 
