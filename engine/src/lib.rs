@@ -19,6 +19,7 @@ pub mod geo;
 mod hash;
 pub mod mapfile;
 pub mod model;
+pub mod nearest;
 pub mod query;
 pub mod ranges;
 pub mod script;

@@ -60,22 +60,15 @@ fn demo_backend(listen: std::net::SocketAddr, name: String) -> anyhow::Result<Ex
 
 fn check_config(args: &cli::RunArgs) -> ExitCode {
     let loaded = Sources::of_process(args.config.as_deref())
-        .and_then(|sources| daemon::with_ports(sources, args).load());
+        .and_then(|sources| daemon::with_ports(sources, args).check());
     match loaded {
         Ok(settings) => {
             let _ = write!(std::io::stdout(), "{}", settings.report());
-            let mut problems: Vec<_> = settings.file_problems().iter().map(ToString::to_string).collect();
-            if problems.is_empty() {
-                problems.extend(daemon::tls_problem(&settings));
-            }
-            for problem in &problems {
-                let _ = writeln!(std::io::stderr(), "gslbd: {problem}");
-            }
-            if problems.is_empty() {
-                ExitCode::SUCCESS
-            } else {
-                ExitCode::from(EXIT_CONFIG)
-            }
+            let Some(problem) = daemon::tls_problem(&settings) else {
+                return ExitCode::SUCCESS;
+            };
+            let _ = writeln!(std::io::stderr(), "gslbd: {problem}");
+            ExitCode::from(EXIT_CONFIG)
         }
         Err(error) => {
             let _ = writeln!(std::io::stderr(), "gslbd: {error}");

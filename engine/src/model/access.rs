@@ -8,7 +8,6 @@ macro_rules! permissions {
     ($($variant:ident = $text:literal),+ $(,)?) => {
         /// A right, written `resource:verb`.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-        #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
         pub enum Permission {
             $(
                 #[doc = concat!("`", $text, "`")]
@@ -54,6 +53,21 @@ permissions! {
     MetricsRead = "metrics:read",
     ClusterRead = "cluster:read",
 }
+
+/// By hand, since the derived one does not see names that come out of a macro.
+#[cfg(feature = "schema")]
+impl utoipa::PartialSchema for Permission {
+    fn schema() -> utoipa::openapi::RefOr<utoipa::openapi::schema::Schema> {
+        utoipa::openapi::ObjectBuilder::new()
+            .schema_type(utoipa::openapi::schema::Type::String)
+            .description(Some("A right, written `resource:verb`."))
+            .enum_values(Some(Self::ALL.iter().map(|permission| permission.as_str())))
+            .into()
+    }
+}
+
+#[cfg(feature = "schema")]
+impl utoipa::ToSchema for Permission {}
 
 impl Permission {
     /// Parses `resource:verb`.

@@ -1,6 +1,7 @@
 //! The built-in filters: their names and the palette.
 
 use super::tier::Tier;
+use crate::nearest::nearest;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
@@ -311,25 +312,44 @@ impl FilterName {
         }
     }
 
-    /// Every chain entry, for error messages.
+    /// That a chain names a filter that there is none of, with the one that is meant, or all.
     #[must_use]
-    pub fn all() -> String {
+    pub fn unknown_filter(text: &str) -> String {
+        let name = text.split_once(':').map_or(text, |(name, _)| name);
         let entry = |info: &FilterInfo| match info.parameter {
             Some(_) => format!("{}:N", info.name),
             None => info.name.to_string(),
         };
-        FILTERS.iter().map(entry).collect::<Vec<_>>().join(", ")
+        unknown("filter", text, name, FILTERS.iter(), entry)
     }
 
-    /// Every name that `algorithm` takes, for error messages.
+    /// That `algorithm` names one that there is none of, with the one that is meant, or all.
     #[must_use]
-    pub fn all_algorithms() -> String {
+    pub fn unknown_algorithm(text: &str) -> String {
         let alone = FILTERS.iter().filter(|info| info.parameter.is_none());
-        alone
-            .map(|info| info.name.as_str())
-            .collect::<Vec<_>>()
-            .join(", ")
+        unknown("algorithm", text, text, alone, |info: &FilterInfo| {
+            info.name.to_string()
+        })
     }
+}
+
+/// `name` is what is compared of `text`.
+fn unknown<'a>(
+    what: &str,
+    text: &str,
+    name: &str,
+    known: impl IntoIterator<Item = &'a FilterInfo> + Clone,
+    entry: impl Fn(&FilterInfo) -> String,
+) -> String {
+    let names = known.clone().into_iter().map(|info| info.name.as_str());
+    let hint = nearest(name, names)
+        .map(|near| format!(" (did you mean `{near}`?)"))
+        .unwrap_or_default();
+    let all: Vec<String> = known.into_iter().map(entry).collect();
+    format!(
+        "unknown {what} `{text}`{hint}; the {what}s are {}",
+        all.join(", ")
+    )
 }
 
 impl fmt::Display for FilterName {

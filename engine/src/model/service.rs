@@ -214,10 +214,7 @@ fn parse_routing(
                 vec![ValidationError::new(
                     "algorithm",
                     ErrorCode::Unknown,
-                    format!(
-                        "unknown algorithm `{text}`; the algorithms are {}",
-                        FilterName::all_algorithms()
-                    ),
+                    FilterName::unknown_algorithm(text),
                 )]
             });
     }

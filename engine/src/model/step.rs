@@ -38,17 +38,7 @@ impl FilterStep {
             None => (text, None),
         };
         let name = FilterName::parse(name).ok_or_else(|| {
-            let hint = FilterName::parse_algorithm(text.trim().to_ascii_lowercase().as_str())
-                .map(|near| format!(" (did you mean `{near}`?)"))
-                .unwrap_or_default();
-            ValidationError::new(
-                field,
-                ErrorCode::Unknown,
-                format!(
-                    "unknown filter `{text}`{hint}; the filters are {}",
-                    FilterName::all()
-                ),
-            )
+            ValidationError::new(field, ErrorCode::Unknown, FilterName::unknown_filter(text))
         })?;
         match (name, parameter) {
             (FilterName::SelectFirst, _) => select_first(field, parameter),

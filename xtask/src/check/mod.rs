@@ -2,6 +2,7 @@
 
 mod code;
 mod edges;
+mod licenses;
 mod manifests;
 mod pages;
 mod tree;
@@ -37,6 +38,7 @@ pub fn run(workspace: &Workspace) -> Result<()> {
     let tree = Tree::read(&workspace.root)?;
     let mut report = Report::default();
     edges::check(workspace, &mut report)?;
+    licenses::check(workspace, &mut report)?;
     manifests::check(&tree, &mut report);
     code::check(&tree, &mut report);
     pages::check(&tree, &mut report);

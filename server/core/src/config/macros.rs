@@ -25,7 +25,7 @@ macro_rules! settings {
             }
 
             impl $Section {
-                /// Types the values of this section; `None` when one of them has a problem.
+                /// Types the values of this section; `None` when one of them has a problem and no default.
                 fn take(loader: &mut Loader, origins: &mut BTreeMap<&'static str, Origin>) -> Option<Self> {
                     $(
                         let row = definition(concat!($path, ".", $name))?;
@@ -85,22 +85,27 @@ macro_rules! settings {
 
         impl Settings {
             /// Types every value and applies the rules across settings.
-            pub(super) fn assemble(mut loader: Loader) -> Result<Self, ConfigError> {
+            pub(super) fn assemble(mut loader: Loader, files: Files) -> Result<Self, ConfigError> {
                 let mut origins = BTreeMap::new();
                 $(let $section = $Section::take(&mut loader, &mut origins);)+
                 let settings = (|| Some(Self { $($section: $section?,)+ origins, warnings: Vec::new(), zone_lines: BTreeMap::new() }))();
-                match settings {
-                    Some(mut settings) if loader.problems.is_empty() => {
-                        settings.check(&mut loader);
-                        if loader.problems.is_empty() {
-                            settings.warnings = loader.warnings;
-                            settings.zone_lines = loader.zone_lines;
-                            return Ok(settings);
-                        }
-                    }
-                    _ => {}
+                let Some(mut settings) = settings else {
+                    return Err(ConfigError::Invalid(loader.problems));
+                };
+                // The rules across settings would be told of defaults that stand in for what is wrong.
+                if loader.problems.is_empty() {
+                    settings.check(&mut loader);
                 }
-                Err(ConfigError::Invalid(loader.problems))
+                if files == Files::Read {
+                    let problems = settings.file_problems();
+                    loader.problems.extend(problems);
+                }
+                if !loader.problems.is_empty() {
+                    return Err(ConfigError::Invalid(loader.problems));
+                }
+                settings.warnings = loader.warnings;
+                settings.zone_lines = loader.zone_lines;
+                Ok(settings)
             }
 
             /// `(name, value)` of each setting in the order of [`TABLE`], unmasked.

@@ -8,14 +8,11 @@ mod definition;
 mod error;
 mod files;
 mod macros;
-mod nearest;
 mod reload;
 mod source;
 mod table;
 mod value;
 mod yaml;
-
-pub(crate) use nearest::nearest;
 
 pub use definition::{Definition, reference};
 pub use error::{ConfigError, Problem};

@@ -2,10 +2,10 @@
 
 use super::definition::Definition;
 use super::error::{ConfigError, Problem};
-use super::nearest::nearest;
 use super::table::{Settings, TABLE};
 use super::value::{FromNode, Id, from_node};
 use super::yaml::{self, Node};
+use gslb_engine::nearest::nearest;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -75,10 +75,10 @@ impl Sources {
         let text = match std::fs::read_to_string(path) {
             Ok(text) => Some((path.to_owned(), text)),
             Err(error) if file.is_none() && error.kind() == std::io::ErrorKind::NotFound => None,
-            Err(source) => {
+            Err(reason) => {
                 return Err(ConfigError::Read {
                     path: path.to_owned(),
-                    source,
+                    reason,
                 });
             }
         };
@@ -106,6 +106,18 @@ impl Sources {
     /// # Errors
     /// Every problem at once.
     pub fn load(&self) -> Result<Settings, ConfigError> {
+        self.assemble(Files::Leave)
+    }
+
+    /// As [`Self::load`], and looks at the files that the settings name.
+    ///
+    /// # Errors
+    /// Every problem at once.
+    pub fn check(&self) -> Result<Settings, ConfigError> {
+        self.assemble(Files::Read)
+    }
+
+    fn assemble(&self, files: Files) -> Result<Settings, ConfigError> {
         let mut loader = Loader::default();
         if let Some((path, text)) = &self.file {
             loader.read_file(path, text);
@@ -126,8 +138,17 @@ impl Sources {
             .values
             .entry("node.id")
             .or_insert_with(|| (Raw::Text(Id::from_host(&self.host)), Origin::Default));
-        Settings::assemble(loader)
+        Settings::assemble(loader, files)
     }
+}
+
+/// What happens with the files that settings name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Files {
+    /// Whoever uses them opens them.
+    Leave,
+    /// They are read, and what is wrong with them is a problem.
+    Read,
 }
 
 /// A value before its type is known.
@@ -153,8 +174,13 @@ impl Loader {
 
     fn read_file(&mut self, path: &Path, text: &str) {
         match yaml::parse(text) {
-            Ok(Node::Map(root)) => self.walk(path, "", &root),
-            Ok(other) => {
+            Ok((Node::Map(root), duplicates)) => {
+                for duplicate in duplicates {
+                    self.problem(place(path, duplicate.line), duplicate.to_string());
+                }
+                self.walk(path, "", &root);
+            }
+            Ok((other, _)) => {
                 let message = format!(
                     "the file holds {}, and must be a mapping of sections",
                     other.kind()
@@ -234,7 +260,8 @@ impl Loader {
         }
     }
 
-    /// The typed value of a setting and where it comes from. With a problem there is no value.
+    /// The typed value of a setting and where it comes from. With a problem it is the default, if there is one: nothing is
+    /// started with it, but the other settings can be looked at.
     pub(super) fn take<T: FromNode>(&mut self, row: &'static Definition) -> (Option<T>, Origin) {
         let (result, origin) = match self.values.remove(row.name) {
             Some((Raw::Text(text), origin)) if text.is_empty() => (T::absent(), origin),
@@ -252,7 +279,11 @@ impl Loader {
             Ok(value) => (Some(value), origin),
             Err(message) => {
                 self.problem(place_of(&origin), format!("`{}`: {message}", row.name));
-                (None, origin)
+                let instead = match row.default {
+                    "" => T::absent(),
+                    text => T::from_text(text),
+                };
+                (instead.ok(), Origin::Default)
             }
         }
     }

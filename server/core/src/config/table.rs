@@ -4,7 +4,7 @@ use super::definition::Definition;
 use super::error::ConfigError;
 use super::macros::settings;
 use super::reload::Reload;
-use super::source::{Loader, Origin, place_of};
+use super::source::{Files, Loader, Origin, place_of};
 use super::value::{
     Id, LogFormat, LogLevel, Multiplier, Port, PublicKeys, Secret, SettingValue as _, SignalTable, Weight,
 };

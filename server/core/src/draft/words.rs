@@ -1,7 +1,7 @@
 //! What a reader of JSON complains about, in the words of the API's users.
 
-use crate::config::nearest;
 use gslb_engine::model::{ErrorCode, ValidationError};
+use gslb_engine::nearest::nearest;
 use serde_json::Value;
 
 /// Longest piece of the caller's own text in a message, characters.

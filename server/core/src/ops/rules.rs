@@ -107,8 +107,8 @@ pub(super) fn service(draft: &ServiceDraft) -> Problems {
             "algorithm",
             ErrorCode::Unknown,
             format!(
-                "unknown algorithm `{text}`; beside a chain it is ignored, and may be left out; the algorithms are {}",
-                FilterName::all()
+                "{}; beside a chain it is ignored, and may be left out",
+                FilterName::unknown_algorithm(text)
             ),
         ));
     }

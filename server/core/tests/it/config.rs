@@ -375,3 +375,34 @@ fn files_that_settings_name_are_looked_at() {
         assert!(found[0].place.contains(':'), "the line is told: {}", found[0]);
     }
 }
+
+#[test]
+fn one_problem_hides_no_other() {
+    let text = "\
+dns:
+  port: many
+signals:
+  static:
+    no: 1
+    se: x
+    no: 2
+routing:
+  mapFile: /nowhere/map
+";
+    let Err(ConfigError::Invalid(found)) = sources(text, &[]).check() else {
+        panic!()
+    };
+    let told: Vec<String> = found.iter().map(ToString::to_string).collect();
+    for (place, words) in [
+        ("config.yaml:2:", "is no port"),
+        ("config.yaml:7:", "`no` is set twice: it stands in line 5 already"),
+        ("config.yaml:4:", "zone `se`: `x` is no number (line 6)"),
+        ("config.yaml:9:", "cannot read /nowhere/map: No such file"),
+    ] {
+        let there = told
+            .iter()
+            .any(|line| line.contains(place) && line.contains(words));
+        assert!(there, "{place} {words} in {told:#?}");
+    }
+    assert_eq!(told.len(), 4, "{told:#?}");
+}

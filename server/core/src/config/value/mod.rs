@@ -310,8 +310,7 @@ words! {
 
 impl SettingValue for FilterName {
     fn from_text(text: &str) -> Result<Self, String> {
-        Self::parse_algorithm(text.trim())
-            .ok_or_else(|| format!("unknown algorithm `{text}`; the algorithms are {}", Self::all()))
+        Self::parse_algorithm(text.trim()).ok_or_else(|| Self::unknown_algorithm(text))
     }
 
     fn show(&self) -> String {
