@@ -52,6 +52,29 @@ fn rows() -> impl Strategy<Value = Vec<(IpNet, Says)>> {
     prop::collection::vec((network(), says), 1..40)
 }
 
+/// An IPv4 address in every form that a file may have it in.
+fn forms(v4: u32) -> [IpAddr; 5] {
+    let (plain, wide) = (Ipv4Addr::from_bits(v4), u128::from(v4));
+    [
+        plain.into(),
+        plain.to_ipv6_mapped().into(),
+        Ipv6Addr::from_bits(wide).into(),
+        Ipv6Addr::from_bits(0x2002 << 112 | wide << 80 | 7).into(),
+        Ipv6Addr::from_bits(0x2001 << 112 | wide << 64 | 7).into(),
+    ]
+}
+
+/// The IPv4 address embedded in one of IPv6, if it is of such a form.
+fn embedded(v6: u128) -> Option<u32> {
+    let behind = match v6 {
+        v6 if v6 >> 32 == 0 || v6 >> 32 == 0xffff => 0,
+        v6 if v6 >> 96 == 0x2001_0000 => 64,
+        v6 if v6 >> 112 == 0x2002 => 80,
+        _ => return None,
+    };
+    Some((v6 >> behind) as u32)
+}
+
 /// Addresses in every network and just outside, in the forms that embed IPv4, and anywhere.
 fn probes(rows: &[IpNet], random: &[u128]) -> Vec<IpAddr> {
     let mut all: Vec<IpAddr> = random
@@ -63,25 +86,15 @@ fn probes(rows: &[IpNet], random: &[u128]) -> Vec<IpAddr> {
             (IpAddr::V4(first), IpAddr::V4(last)) => {
                 let (first, last) = (first.to_bits(), last.to_bits());
                 for bits in [first, first.wrapping_sub(1), last, last.wrapping_add(1)] {
-                    let v4 = Ipv4Addr::from_bits(bits);
-                    let wide = u128::from(bits);
-                    all.extend([
-                        IpAddr::V4(v4),
-                        v4.to_ipv6_mapped().into(),
-                        Ipv6Addr::from_bits(wide).into(),
-                        Ipv6Addr::from_bits(0x2002 << 112 | wide << 80 | 7).into(),
-                        Ipv6Addr::from_bits(0x2001 << 112 | wide << 64 | 7).into(),
-                    ]);
+                    all.extend(forms(bits));
                 }
             }
             (IpAddr::V6(first), IpAddr::V6(last)) => {
                 let (first, last) = (first.to_bits(), last.to_bits());
                 for bits in [first, first.wrapping_sub(1), last, last.wrapping_add(1)] {
                     all.push(Ipv6Addr::from_bits(bits).into());
-                    // The IPv4 address embedded in it: such a network reaches into the IPv4 addresses too.
-                    for behind in [0, 64, 80] {
-                        all.push(Ipv4Addr::from_bits((bits >> behind) as u32).into());
-                    }
+                    // Such a network reaches into the IPv4 addresses.
+                    all.extend(embedded(bits).into_iter().flat_map(forms));
                 }
             }
             _ => {}
