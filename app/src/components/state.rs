@@ -1,7 +1,7 @@
 //! State as colour, shape and word together, never by colour alone.
 
 use gslb_api_types::model::{AdminState, Member};
-use gslb_api_types::{HealthState, MemberStatus, StepAction};
+use gslb_api_types::{HealthState, MemberStatus, PoolSummary, StepAction};
 use leptos::prelude::*;
 
 /// A state: the shape and colour come from `kind` by the style sheet.
@@ -34,9 +34,15 @@ pub fn member_state(member: &Member, status: Option<&MemberStatus>) -> (&'static
     }
 }
 
-/// Kind and word of a pool by its counts.
+/// Kind and word of a pool.
 #[must_use]
-pub fn pool_state(members: u32, healthy: u32, min_healthy: u32) -> (&'static str, &'static str) {
+pub fn pool_state(pool: &PoolSummary) -> (&'static str, &'static str) {
+    let PoolSummary {
+        members,
+        healthy,
+        min_healthy,
+        ..
+    } = *pool;
     if members == 0 {
         ("off", "Empty")
     } else if healthy == 0 {
@@ -45,6 +51,9 @@ pub fn pool_state(members: u32, healthy: u32, min_healthy: u32) -> (&'static str
         ("down", "Below minimum")
     } else if healthy < members {
         ("partly", "Degraded")
+    } else if pool.check.is_none() {
+        // Nobody has looked: they are taken to be healthy.
+        ("unknown", "Not checked")
     } else {
         ("up", "Healthy")
     }

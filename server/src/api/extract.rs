@@ -4,13 +4,15 @@ use super::error::{ApiFailure, ApiResult};
 use axum::body::Bytes;
 use axum::extract::{FromRequest, FromRequestParts, Path, Query, Request};
 use axum::http::request::Parts;
-use axum::http::{HeaderMap, header};
+use axum::http::{HeaderMap, Uri, header};
 use gslb_api_types::ApiError;
 use gslb_api_types::model::{ErrorCode, ValidationError};
 use gslb_core::OpError;
 use gslb_core::draft::{self, Draft, Proposal};
+use gslb_engine::nearest::nearest;
 use serde::de::DeserializeOwned;
 use std::str::FromStr;
+use utoipa::IntoParams;
 
 pub use super::precondition::if_match;
 
@@ -87,7 +89,13 @@ async fn json<S: Send + Sync>(
     draft::parse(&bytes).map_err(|error| ApiError::new("malformed", error.to_string()).into())
 }
 
-/// An id in the path. A text that is no id names nothing: 404.
+/// A text that is no id names nothing: 404.
+fn no_id(text: &str) -> ApiFailure {
+    let message = format!("`{text}` is no id; the lists give the id of each object, such as 0190f5a2-…");
+    ApiError::new("not_found", message).into()
+}
+
+/// An id in the path.
 #[derive(Debug)]
 pub struct Id<T>(pub T);
 
@@ -95,11 +103,10 @@ impl<S: Send + Sync, T: FromStr + Send> FromRequestParts<S> for Id<T> {
     type Rejection = ApiFailure;
 
     async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Self::Rejection> {
-        let missing = || ApiFailure::from(ApiError::new("not_found", "there is nothing with this id"));
         let Path(text) = Path::<String>::from_request_parts(parts, state)
             .await
-            .map_err(|_| missing())?;
-        text.parse().map(Self).map_err(|_| missing())
+            .map_err(|_| no_id("this path"))?;
+        text.parse().map(Self).map_err(|_| no_id(&text))
     }
 }
 
@@ -111,12 +118,12 @@ impl<S: Send + Sync, A: FromStr + Send, B: FromStr + Send> FromRequestParts<S> f
     type Rejection = ApiFailure;
 
     async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Self::Rejection> {
-        let missing = || ApiFailure::from(ApiError::new("not_found", "there is nothing with this id"));
         let Path((first, second)) = Path::<(String, String)>::from_request_parts(parts, state)
             .await
-            .map_err(|_| missing())?;
-        let parsed = first.parse().ok().zip(second.parse().ok());
-        parsed.map(|(a, b)| Self(a, b)).ok_or_else(missing)
+            .map_err(|_| no_id("this path"))?;
+        let a = first.parse().map_err(|_| no_id(&first))?;
+        let b = second.parse().map_err(|_| no_id(&second))?;
+        Ok(Self(a, b))
     }
 }
 
@@ -138,14 +145,43 @@ fn wrong_parameter(text: &str) -> ApiError {
     }
 }
 
-/// Query parameters.
+/// Query parameters. One that the endpoint does not know is refused: left out silently, a mistyped `serach` would give
+/// another list than the one asked for.
 #[derive(Debug)]
 pub struct Params<T>(pub T);
 
-impl<S: Send + Sync, T: DeserializeOwned + Send> FromRequestParts<S> for Params<T> {
+/// Refuses parameters that `known` has not.
+fn check_names(uri: &Uri, known: &[String]) -> ApiResult<()> {
+    // What cannot be read at all is told by who reads the values.
+    let Ok(Query(pairs)) = Query::<Vec<(String, String)>>::try_from_uri(uri) else {
+        return Ok(());
+    };
+    let Some((name, _)) = pairs.into_iter().find(|(name, _)| !known.contains(name)) else {
+        return Ok(());
+    };
+    let hint = nearest(&name, known.iter().map(String::as_str))
+        .map(|near| format!(" (did you mean `{near}`?)"))
+        .unwrap_or_default();
+    let message = format!(
+        "is no parameter of this request{hint}; the parameters are {}",
+        known.join(", ")
+    );
+    Err(ApiError {
+        message: format!("`{name}` {message}"),
+        details: vec![ValidationError::new(name, ErrorCode::Unknown, message)],
+        ..ApiError::new("malformed", "")
+    }
+    .into())
+}
+
+impl<S: Send + Sync, T: DeserializeOwned + IntoParams + Send> FromRequestParts<S> for Params<T> {
     type Rejection = ApiFailure;
 
     async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Self::Rejection> {
+        if parts.uri.query().is_some_and(|query| !query.is_empty()) {
+            let known: Vec<String> = T::into_params(|| None).into_iter().map(|p| p.name).collect();
+            check_names(&parts.uri, &known)?;
+        }
         Query::<T>::from_request_parts(parts, state)
             .await
             .map(|Query(value)| Self(value))
@@ -196,6 +232,23 @@ mod tests {
             );
             assert_eq!(failure.error.details[0].field, "limit");
         }
+    }
+
+    #[tokio::test]
+    async fn an_unknown_parameter_is_refused_with_the_one_that_is_meant() {
+        let request = Request::builder()
+            .uri("/x?limit=5&serach=a%20b")
+            .body(())
+            .unwrap();
+        let (mut parts, ()) = request.into_parts();
+        let result = Params::<gslb_api_types::ListQuery>::from_request_parts(&mut parts, &()).await;
+        let failure = result.map(|_| ()).unwrap_err();
+        assert_eq!(failure.status().as_u16(), 400);
+        assert_eq!(
+            failure.error.message,
+            "`serach` is no parameter of this request (did you mean `search`?); the parameters are limit, cursor, search, sort"
+        );
+        assert_eq!(failure.error.details[0].field, "serach");
     }
 
     #[tokio::test]

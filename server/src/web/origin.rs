@@ -77,7 +77,8 @@ pub async fn guard(State(scheme): State<Scheme>, request: Request, next: Next) -
     }
     ApiFailure::from(ApiError::new(
         "forbidden",
-        "this request does not come from the console's own pages; scripts use an API token",
+        "a session's cookie is for the console's own pages, and this request says nothing of coming from there; programs send \
+         `Authorization: Bearer` with an API token (`POST /api/v1/tokens` makes one) and no cookie",
     ))
     .into_response()
 }

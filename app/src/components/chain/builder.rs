@@ -6,7 +6,7 @@ use super::row::StepRow;
 use super::rows::Rows;
 use crate::components::text;
 use crate::form::FormState;
-use gslb_api_types::model::{FILTERS, FilterName, FilterStep, MAX_STEPS, Tier};
+use gslb_api_types::model::{FILTERS, FilterClass, FilterName, FilterStep, MAX_STEPS, Tier};
 use leptos::html;
 use leptos::prelude::*;
 
@@ -102,7 +102,9 @@ fn Algorithm(
             >
                 {FILTERS
                     .iter()
-                    .rev()
+                    // Those that pick a member first: they are what most services want that have no chain.
+                    .filter(|info| info.class == FilterClass::Selecting)
+                    .chain(FILTERS.iter().filter(|info| info.class == FilterClass::Narrowing))
                     .filter(|info| info.parameter.is_none())
                     .map(|info| {
                         let name = info.name.as_str();
@@ -158,7 +160,7 @@ fn ChainBuilder(
     };
     let ends = move || {
         rows.chain().iter().any(|step| {
-            FilterStep::parse("step", step).is_ok_and(|step| step.class() == super::FilterClass::Selecting)
+            FilterStep::parse("step", step).is_ok_and(|step| step.class() == FilterClass::Selecting)
         })
     };
     view! {

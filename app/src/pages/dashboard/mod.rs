@@ -173,7 +173,7 @@ fn PoolHealth(pools: Vec<PoolSummary>) -> impl IntoView {
             {pools
                 .into_iter()
                 .map(|pool| {
-                    let (kind, word) = pool_state(pool.members, pool.healthy, pool.min_healthy);
+                    let (kind, word) = pool_state(&pool);
                     view! {
                         <li>
                             <a href=format!("/pools/{}", pool.id)>{pool.name}</a>

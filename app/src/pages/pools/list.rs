@@ -94,7 +94,7 @@ fn PoolTable(list: Memo<ListQuery>, page: Page<PoolSummary>) -> impl IntoView {
 
 #[component]
 fn PoolLine(pool: PoolSummary) -> impl IntoView {
-    let (kind, word) = pool_state(pool.members, pool.healthy, pool.min_healthy);
+    let (kind, word) = pool_state(&pool);
     let width = format!(
         "{:.1}%",
         text::ratio(pool.healthy.into(), pool.members.into()) * 100.0
