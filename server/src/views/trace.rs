@@ -8,7 +8,7 @@ use gslb_api_types::{Trace, TraceRequest};
 use gslb_core::OpError;
 use gslb_core::draft::Proposal;
 use gslb_engine::query::{ClientSubnet, Family, QueryContext};
-use gslb_engine::snapshot::{Found, Snapshot};
+use gslb_engine::snapshot::{CompiledService, Found, Snapshot};
 use std::net::IpAddr;
 use std::time::Instant;
 
@@ -138,12 +138,14 @@ pub async fn trace(
         return Err(OpError::Invalid(errors));
     };
     let chain = request.chain.as_deref().unwrap_or_default();
-    state.ops.gate_texts(actor, chain, request.algorithm.as_deref())?;
+    let (snapshot, tenant_id) = (state.snapshot.load_full(), actor.tenant_id);
+    let service = find(&snapshot, tenant_id, &domain).map(|service| service.id);
+    let algorithm = request.algorithm.as_deref();
+    state.ops.gate_texts(actor, chain, algorithm, service).await?;
     let errors = state.ops.script_errors(actor, "chain", chain).await;
     if !errors.is_empty() {
         return Err(OpError::Invalid(errors));
     }
-    let (snapshot, tenant_id) = (state.snapshot.load_full(), actor.tenant_id);
     let (family, now) = (
         request.qtype.unwrap_or(Family::V4),
         request.at.unwrap_or_else(unix_seconds),
@@ -153,6 +155,17 @@ pub async fn trace(
     tokio::task::spawn_blocking(record)
         .await
         .map_err(OpError::internal)?
+}
+
+/// The tenant's service that answers for a name.
+fn find<'a>(snapshot: &'a Snapshot, tenant_id: TenantId, domain: &DomainName) -> Option<&'a CompiledService> {
+    match snapshot.find(&domain.to_wire()) {
+        Found::Service { service, .. } if service.tenant_id == tenant_id => Some(service),
+        // A disabled service cannot be found by a query, but its owner may look at it.
+        _ => snapshot
+            .services()
+            .find(|s| s.domain == *domain && s.tenant_id == tenant_id),
+    }
 }
 
 fn record(
@@ -165,14 +178,7 @@ fn record(
     routing: Option<&Routing>,
 ) -> Result<Trace, OpError> {
     let qname = domain.to_wire();
-    let service = match snapshot.find(&qname) {
-        Found::Service { service, .. } if service.tenant_id == tenant_id => Some(service),
-        // A disabled service cannot be found by a query, but its owner may look at it.
-        _ => snapshot
-            .services()
-            .find(|s| s.domain == *domain && s.tenant_id == tenant_id),
-    };
-    let Some(service) = service else {
+    let Some(service) = find(snapshot, tenant_id, domain) else {
         return Err(OpError::invalid(
             "domain",
             ErrorCode::NotFound,

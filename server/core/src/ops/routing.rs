@@ -3,7 +3,7 @@
 use super::{Ops, require};
 use crate::error::OpError;
 use gslb_engine::model::{
-    Actor, ErrorCode, FilterName, FilterStep, Permission, Routing, Service, ServiceDraft, Tier,
+    Actor, ErrorCode, FilterName, FilterStep, Permission, Routing, Service, ServiceDraft, ServiceId, Tier,
     ValidationError,
 };
 use std::sync::Arc;
@@ -133,18 +133,32 @@ impl Ops {
         Ok(())
     }
 
-    /// As [`gate`](Self::gate) for routing that is tried and not stored (tracer, preview).
+    /// As [`gate`](Self::gate) for routing that is tried and not stored (tracer, preview): on `service`, whose own
+    /// scripts may be tried by everybody who may read them.
     ///
     /// # Errors
-    /// [`OpError::LicenseRequired`] above the tier, [`OpError::Forbidden`] for a script without `scripts:write`.
-    pub fn gate_texts(
+    /// [`OpError::LicenseRequired`] above the tier, [`OpError::Forbidden`] for another script without `scripts:write`.
+    pub async fn gate_texts(
         &self,
         actor: &Actor,
         chain: &[String],
         algorithm: Option<&str>,
+        service: Option<ServiceId>,
     ) -> Result<(), OpError> {
         self.gate_tier(chain, algorithm)?;
-        if chain.iter().any(|step| step.starts_with(SCRIPT)) {
+        if actor.may(Permission::ScriptsWrite) || !chain.iter().any(|step| step.starts_with(SCRIPT)) {
+            return Ok(());
+        }
+        let stored = match service {
+            Some(id) => self.get_service(actor, id).await.ok(),
+            None => None,
+        };
+        let is_new = |body: &str| {
+            !stored
+                .as_ref()
+                .is_some_and(|service| has_script(&service.value, body))
+        };
+        if scripts_of(chain).any(|(_, body)| is_new(&body)) {
             require(actor, Permission::ScriptsWrite)?;
         }
         Ok(())

@@ -48,6 +48,20 @@ async fn without_the_right_a_stored_script_may_stay_but_no_other_come() {
         .patch_service(&operator, id, None, &around)
         .await
         .unwrap();
+    // What is tried and not stored follows the same rule.
+    let tried = async |service, steps: &[&str]| {
+        let steps: Vec<String> = steps.iter().map(|step| (*step).to_owned()).collect();
+        world.ops.gate_texts(&operator, &steps, None, service).await
+    };
+    tried(Some(id), &["geo-ip", "script:good", "random"])
+        .await
+        .unwrap();
+    for (service, steps) in [
+        (Some(id), ["script:good", "script:other"]),
+        (None, ["script:good", "random"]),
+    ] {
+        assert_eq!(forbidden(tried(service, &steps).await), Permission::ScriptsWrite);
+    }
     for chain in [json!(["script:bad"]), json!(["script:good", "script:other"])] {
         let patch = json!({ "filterChain": chain });
         assert_eq!(
