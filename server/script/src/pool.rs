@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 /// How many workers, and how long each thing may take.
 #[derive(Debug, Clone)]
 pub struct Limits {
-    /// Queries that run at once.
+    /// Queries that run at once; those of one script at most one less, unless there is one place only.
     pub workers: usize,
     /// Ready workers beyond these: they take the place of killed ones, and compile.
     pub spares: usize,
@@ -51,10 +51,19 @@ impl Default for Limits {
     }
 }
 
+impl Limits {
+    /// How many queries of one script run at once: it never takes all places, if there are several, so that whatever it
+    /// does, another script finds one.
+    fn share(&self) -> usize {
+        self.workers.saturating_sub(1).max(1)
+    }
+}
+
 /// What a worker is wanted for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Use {
-    Query,
+    /// A query of this script.
+    Query(u64),
     Compile,
 }
 
@@ -73,7 +82,8 @@ pub(crate) enum NoAnswer {
 struct State {
     idle: Vec<Child>,
     dead: Vec<Child>,
-    querying: usize,
+    /// Scripts that run, once for each query.
+    querying: Vec<u64>,
     compiling: usize,
     closing: bool,
     /// Scripts that new workers get before they are needed.
@@ -154,13 +164,13 @@ impl Pool {
     /// There was no answer.
     pub(crate) fn query(&self, id: u64, body: &str, frame: &[u8]) -> Result<Answer, NoAnswer> {
         let limits = &self.limits;
-        let mut child = self.take(Use::Query, Instant::now() + limits.queue)?;
+        let mut child = self.take(Use::Query(id), Instant::now() + limits.queue)?;
         let deadline = Instant::now() + limits.run + limits.grace;
         let mut answer = child.ask(frame, deadline);
         while answer == Err(Silence::Gone) {
             // It ended while it had nothing to do; the next one may live.
-            self.bury(Use::Query, child);
-            child = self.take(Use::Query, deadline)?;
+            self.bury(Use::Query(id), child);
+            child = self.take(Use::Query(id), deadline)?;
             answer = child.ask(frame, deadline);
         }
         if answer == Ok(Answer::Unknown) {
@@ -170,7 +180,7 @@ impl Pool {
                 Err(silence) => Err(silence),
             };
         }
-        self.give_back(Use::Query, child, answer)
+        self.give_back(Use::Query(id), child, answer)
     }
 
     /// Has a body compiled.
@@ -209,12 +219,10 @@ impl Pool {
             if state.closing {
                 return Err(NoAnswer::Busy);
             }
-            let free = match wanted {
-                Use::Query => state.querying < self.limits.workers,
-                Use::Compile => state.compiling == 0,
-            };
-            if free && let Some(child) = state.idle.pop() {
-                *state.count(wanted) += 1;
+            if state.has_place(wanted, &self.limits)
+                && let Some(child) = state.idle.pop()
+            {
+                state.begins(wanted);
                 return Ok(child);
             }
             let left = deadline.saturating_duration_since(Instant::now());
@@ -238,7 +246,7 @@ impl Pool {
         match answer {
             Ok(answer) => {
                 let mut state = self.lock();
-                *state.count(used) -= 1;
+                state.ends(used);
                 state.idle.push(child);
                 drop(state);
                 self.freed.notify_all();
@@ -258,7 +266,7 @@ impl Pool {
     fn bury(&self, used: Use, mut child: Child) {
         child.kill();
         let mut state = self.lock();
-        *state.count(used) -= 1;
+        state.ends(used);
         state.dead.push(child);
         drop(state);
         self.freed.notify_all();
@@ -342,14 +350,35 @@ enum Unready {
 }
 
 impl State {
-    fn count(&mut self, used: Use) -> &mut usize {
+    fn has_place(&self, wanted: Use, limits: &Limits) -> bool {
+        match wanted {
+            Use::Query(id) => {
+                self.querying.len() < limits.workers
+                    && self.querying.iter().filter(|running| **running == id).count() < limits.share()
+            }
+            Use::Compile => self.compiling == 0,
+        }
+    }
+
+    fn begins(&mut self, wanted: Use) {
+        match wanted {
+            Use::Query(id) => self.querying.push(id),
+            Use::Compile => self.compiling += 1,
+        }
+    }
+
+    fn ends(&mut self, used: Use) {
         match used {
-            Use::Query => &mut self.querying,
-            Use::Compile => &mut self.compiling,
+            Use::Query(id) => {
+                if let Some(place) = self.querying.iter().position(|running| *running == id) {
+                    self.querying.swap_remove(place);
+                }
+            }
+            Use::Compile => self.compiling -= 1,
         }
     }
 
     fn alive(&self) -> usize {
-        self.idle.len() + self.querying + self.compiling
+        self.idle.len() + self.querying.len() + self.compiling
     }
 }

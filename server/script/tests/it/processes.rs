@@ -1,6 +1,8 @@
 //! The workers as processes.
 
-use crate::support::{NOT_QUICK, candidates, input, patient, program, run, with_limits, workers};
+use crate::support::{
+    NOT_QUICK, candidates, endless, endless_limits, input, patient, program, run, with_limits, workers,
+};
 use gslb_engine::script::{ScriptFailure, Scripts};
 use gslb_script::{Limits, WorkerProgram, Workers};
 use std::sync::Arc;
@@ -106,17 +108,8 @@ fn a_worker_killed_while_idle_costs_no_query() {
 
 #[test]
 fn a_worker_killed_at_work_costs_its_own_query_only() {
-    let limits = Limits {
-        run: Duration::from_secs(50),
-        grace: Duration::from_secs(50),
-        ..patient()
-    };
-    let workers = Arc::new(with_limits(limits));
-    // Takes long in few steps, and needs no memory that would end it. Depends on the turn, or the compiler would
-    // work it out beforehand.
-    let endless =
-        format!("{NOT_QUICK}x = 0\nfor i in range(100000):\n    x = max(range(20000 + i % 2))\nresult = [x]");
-    let endless = workers.compile(&endless).unwrap();
+    let workers = Arc::new(with_limits(endless_limits()));
+    let endless = workers.compile(&endless()).unwrap();
     let good = workers
         .compile(&format!("{NOT_QUICK}result = ['192.0.2.1']"))
         .unwrap();
@@ -170,17 +163,11 @@ fn workers_end_when_the_daemon_hangs_up() {
 fn all_places_taken_is_busy_and_soon() {
     let limits = Limits {
         workers: 1,
-        run: Duration::from_secs(50),
-        grace: Duration::from_secs(50),
         queue: Duration::from_millis(5),
-        ..patient()
+        ..endless_limits()
     };
     let workers = Arc::new(with_limits(limits));
-    // Takes long in few steps, and needs no memory that would end it. Depends on the turn, or the compiler would work it
-    // out beforehand.
-    let endless =
-        format!("{NOT_QUICK}x = 0\nfor i in range(100000):\n    x = max(range(20000 + i % 2))\nresult = [x]");
-    let endless = workers.compile(&endless).unwrap();
+    let endless = workers.compile(&endless()).unwrap();
     let good = workers
         .compile(&format!("{NOT_QUICK}result = ['192.0.2.1']"))
         .unwrap();
@@ -210,6 +197,54 @@ fn all_places_taken_is_busy_and_soon() {
     running.join().unwrap().unwrap_err();
     let order = wait_for("a free worker", || run(&*good, &input(&candidates)).ok());
     assert_eq!(order, [0], "being busy is not held against a script");
+}
+
+#[test]
+fn no_script_takes_all_places() {
+    let limits = Limits {
+        // Those who wait for a place of the endless script do so until the test is over.
+        queue: Duration::from_secs(100),
+        ..endless_limits()
+    };
+    let workers = Arc::new(with_limits(limits));
+    let endless = workers.compile(&endless()).unwrap();
+    let good = workers
+        .compile(&format!("{NOT_QUICK}result = ['192.0.2.1']"))
+        .unwrap();
+    let before = all_ready(&workers);
+    let asking: Vec<_> = (0..8)
+        .map(|_| {
+            let endless = Arc::clone(&endless);
+            std::thread::spawn(move || run(&*endless, &input(&candidates(&["eu"]))))
+        })
+        .collect();
+    let busy = wait_for("a busy worker", || {
+        let idle = workers.idle_workers();
+        before.iter().copied().find(|pid| !idle.contains(pid))
+    });
+    let candidates = candidates(&["eu"]);
+    for _ in 0..100 {
+        assert_eq!(run(&*good, &input(&candidates)), Ok(vec![0]));
+    }
+    let idle = workers.idle_workers();
+    let all_busy: Vec<u32> = before.into_iter().filter(|pid| !idle.contains(pid)).collect();
+    assert_eq!(
+        all_busy,
+        [busy],
+        "the endless script has one place, and had it all the time"
+    );
+    // Whoever waits for the other place is sent away, and the one who has it ends.
+    drop(workers);
+    kill(busy);
+    let mut failures: Vec<_> = asking
+        .into_iter()
+        .map(|one| one.join().unwrap().unwrap_err())
+        .collect();
+    failures.retain(|failure| *failure != ScriptFailure::Busy);
+    assert!(
+        matches!(failures[..], [ScriptFailure::Stopped(_)]),
+        "{failures:?}"
+    );
 }
 
 #[test]

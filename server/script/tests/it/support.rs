@@ -101,3 +101,18 @@ pub fn order(workers: &Workers, body: &str) -> Result<Vec<u16>, ScriptFailure> {
 
 /// Keeps a script from being proven quick, so that it runs in a worker.
 pub const NOT_QUICK: &str = "slow = \"%s\" % 1\n";
+
+/// A body that runs for minutes in few steps, and needs no memory that would end it. Depends on the turn, or the compiler
+/// would work it out beforehand.
+pub fn endless() -> String {
+    format!("{NOT_QUICK}x = 0\nfor i in range(100000):\n    x = max(range(20000 + i % 2))\nresult = [x]")
+}
+
+/// Limits that let an endless script run until its worker is killed.
+pub fn endless_limits() -> Limits {
+    Limits {
+        run: Duration::from_secs(50),
+        grace: Duration::from_secs(50),
+        ..patient()
+    }
+}
