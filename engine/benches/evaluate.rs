@@ -5,17 +5,16 @@ mod timing;
 use criterion::{BenchmarkId, Criterion, criterion_group, criterion_main};
 use gslb_engine::chain::{NoTrace, Scratch, evaluate};
 use gslb_engine::environment::{Environment, MapRule, Signals};
-use gslb_engine::geo::{AsInfo, Continent, Country, Geo, Located, Place, Point, Subdivision};
-use gslb_engine::model::{GeoDraft, MemberDraft, Tier, WatermarksDraft};
+use gslb_engine::geo::{AsInfo, Country, Geo, Located};
+use gslb_engine::model::Tier;
 use gslb_engine::query::{ClientSubnet, Family, QueryContext};
 use gslb_engine::snapshot::{Found, Slots, Snapshot};
-use gslb_engine::testing::{Site, entropy, member, wire};
+use gslb_engine::testing::{Placed, Site, crowd, entropy, measure, member, wire};
 use std::hint::black_box;
 use std::net::IpAddr;
 use std::sync::Arc;
 
 const NAME: &str = "www.example.com.";
-const REGIONS: [&str; 4] = ["DE", "US", "FR", "unknown"];
 
 /// A database that answers at once: what is timed is the engine.
 #[derive(Debug)]
@@ -39,18 +38,6 @@ impl Geo for Known {
         }
     }
 
-    fn place(&self, _: IpAddr) -> Located<Place> {
-        Located {
-            value: Some(Place {
-                continent: Continent::parse("EU"),
-                country: Some(Country(*b"DE")),
-                subdivision: Subdivision::parse("DE-BE"),
-                point: Point::new(52.5, 13.4),
-            }),
-            prefix: 24,
-        }
-    }
-
     fn organisation(&self, _: u64) -> Option<String> {
         None
     }
@@ -66,15 +53,11 @@ impl Geo for Known {
     fn has_asn(&self) -> bool {
         true
     }
-
-    fn has_place(&self) -> bool {
-        true
-    }
 }
 
 fn environment() -> Environment {
     Environment {
-        geo: Arc::new(Known),
+        geo: Arc::new(Placed(Known)),
         map: [MapRule {
             network: "198.51.100.0/24".parse().unwrap(),
             targets: vec!["US".into()],
@@ -90,37 +73,13 @@ fn environment() -> Environment {
 }
 
 fn build(size: usize, chain: &[&str], weight: impl Fn(usize) -> i64) -> (Snapshot, Slots) {
-    let members = (0..size).map(|n| MemberDraft {
-        weight: Some(weight(n)),
-        priority: Some(n as i64 % 5),
-        asn: Some(64500 + n as i64 % 3),
-        geo: Some(GeoDraft {
-            continent: Some(["EU", "NA"][n % 2].to_owned()),
-            country: None,
-            subdivision: Some(["DE-BE", "US-CA"][n % 2].to_owned()),
-            lat: Some((n * 37 % 180) as f64 - 90.0),
-            lon: Some((n * 71 % 360) as f64 - 180.0),
-        }),
-        fence_asns: Some(vec![64500 + n as i64 % 4]),
-        fence_prefixes: Some(vec![format!("198.51.{}.0/24", 98 + n % 4)]),
-        load_watermarks: Some(WatermarksDraft {
-            low: Some(0.25),
-            high: Some(0.75),
-        }),
-        ..member(&format!("10.0.{}.{}", n / 250, n % 250 + 1), REGIONS[n % 4])
-    });
+    let fence = |n| format!("198.51.{}.0/24", 98 + n % 4);
     let site = Site::new()
         .zone_named("example.com.")
-        .pool("web", 0, members.collect())
+        .pool("web", 0, crowd(size, weight, fence))
         .chain(NAME, "web", chain);
     let (snapshot, slots) = site.compile(&environment()).unwrap();
-    for (n, stored) in site.config.pools[0].members.iter().enumerate() {
-        let slot = slots.existing_member(stored.id).unwrap();
-        slot.set_load(Some(n as f64 % 10.0 / 10.0), None);
-        for _ in 0..5 {
-            slot.set_rtt(1_000_000 * (n as u64 * 7 % 90 + 5), 0);
-        }
-    }
+    measure(&site, &slots);
     (snapshot, slots)
 }
 

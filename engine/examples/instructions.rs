@@ -6,11 +6,11 @@
 
 use gslb_engine::chain::{NoTrace, Scratch, evaluate};
 use gslb_engine::environment::{Environment, MapRule, Signals};
-use gslb_engine::geo::{AsInfo, Continent, Country, Geo, Located, Place, Point, Subdivision};
-use gslb_engine::model::{GeoDraft, MemberDraft, Tier, WatermarksDraft};
+use gslb_engine::geo::Geo as _;
+use gslb_engine::model::Tier;
 use gslb_engine::query::{ClientSubnet, Family, QueryContext};
 use gslb_engine::snapshot::{Found, Slots, Snapshot};
-use gslb_engine::testing::{FakeScript, FakeScripts, Site, World, entropy, member, wire};
+use gslb_engine::testing::{FakeScript, FakeScripts, Placed, Site, World, crowd, entropy, measure, wire};
 use std::hint::black_box;
 use std::net::{IpAddr, Ipv4Addr};
 use std::sync::Arc;
@@ -46,53 +46,6 @@ const CHAINS: [&[&str]; 23] = [
     &["signal-weight", "failover"],
 ];
 
-/// The world, with places: the networks of a database of places are those of the countries.
-#[derive(Debug)]
-struct Placed(World);
-
-impl Geo for Placed {
-    fn country(&self, ip: IpAddr) -> Located<Country> {
-        self.0.country(ip)
-    }
-
-    fn asn(&self, ip: IpAddr) -> Located<AsInfo> {
-        self.0.asn(ip)
-    }
-
-    fn place(&self, ip: IpAddr) -> Located<Place> {
-        let Located { value, prefix } = self.0.country(ip);
-        Located {
-            value: value.map(|country| Place {
-                continent: Continent::parse("EU"),
-                country: Some(country),
-                subdivision: Subdivision::parse("DE-BE"),
-                point: Point::new(52.5, 13.4),
-            }),
-            prefix,
-        }
-    }
-
-    fn organisation(&self, id: u64) -> Option<String> {
-        self.0.organisation(id)
-    }
-
-    fn organisation_of(&self, number: u32) -> Option<u64> {
-        self.0.organisation_of(number)
-    }
-
-    fn has_country(&self) -> bool {
-        true
-    }
-
-    fn has_asn(&self) -> bool {
-        true
-    }
-
-    fn has_place(&self) -> bool {
-        true
-    }
-}
-
 /// Runs one case. The name is what the tool looks for.
 #[inline(never)]
 fn measured(case: &mut dyn FnMut(u64)) {
@@ -107,36 +60,14 @@ fn report(name: &str, case: &mut dyn FnMut(u64)) {
 }
 
 fn build(environment: &Environment, size: usize, chain: &[&str]) -> (Snapshot, Slots) {
-    let regions = ["DE", "US", "FR", "unknown"];
-    let members = (0..size).map(|n| MemberDraft {
-        weight: Some(n as i64 % 7 + 1),
-        priority: Some(n as i64 % 5),
-        asn: Some(64_500 + n as i64 % 3),
-        geo: Some(GeoDraft {
-            continent: Some(["EU", "NA"][n % 2].to_owned()),
-            country: None,
-            subdivision: Some(["DE-BE", "US-CA"][n % 2].to_owned()),
-            lat: Some((n * 37 % 180) as f64 - 90.0),
-            lon: Some((n * 71 % 360) as f64 - 180.0),
-        }),
-        fence_asns: Some(vec![64_500 + n as i64 % 4]),
-        fence_prefixes: Some(vec![format!("{}.0.0.0/8", n * 3 % 200 + 1)]),
-        load_watermarks: Some(WatermarksDraft {
-            low: Some(0.25),
-            high: Some(0.75),
-        }),
-        ..member(&format!("10.0.{}.{}", n / 250, n % 250 + 1), regions[n % 4])
-    });
+    let fence = |n| format!("{}.0.0.0/8", n * 3 % 200 + 1);
+    let members = crowd(size, |n| n as i64 % 7 + 1, fence);
     let site = Site::new()
         .zone_named("example.com.")
-        .pool("web", 1, members.collect())
+        .pool("web", 1, members)
         .chain(NAME, "web", chain);
     let (snapshot, slots) = site.compile(environment).expect("the site compiles");
-    for (n, stored) in site.config.pools[0].members.iter().enumerate() {
-        let slot = slots.existing_member(stored.id).expect("a member has a slot");
-        slot.set_load(Some(n as f64 % 10.0 / 10.0), None);
-        (0..5).for_each(|_| slot.set_rtt(1_000_000 * (n as u64 * 7 % 90 + 5), 0));
-    }
+    measure(&site, &slots);
     (snapshot, slots)
 }
 

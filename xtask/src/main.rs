@@ -6,6 +6,7 @@ mod check;
 mod fuzz;
 mod instructions;
 mod package;
+mod portable;
 mod process;
 mod server;
 mod site;

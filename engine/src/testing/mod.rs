@@ -1,9 +1,12 @@
 //! Building blocks for tests and benches, here and in other crates (feature `testing`).
 
+mod crowd;
 pub mod fuzz;
+pub mod portable;
 mod script;
 mod world;
 
+pub use crowd::{Placed, crowd, measure};
 pub use script::{FakeScript, FakeScripts};
 pub use world::World;
 

@@ -37,7 +37,7 @@ const STAGES: &[Stage] = &[
     },
     Stage {
         name: "wasm",
-        about: "lints of the browser's build, purity of the engine",
+        about: "lints of the browser's build, purity of the engine and its decisions in it",
         run: stages::wasm,
     },
     Stage {

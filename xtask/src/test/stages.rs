@@ -8,7 +8,7 @@ use walkdir::WalkDir;
 
 use crate::site::{self, Flavour};
 use crate::workspace::Workspace;
-use crate::{browser, check, fuzz, instructions, package, process, server, tools};
+use crate::{browser, check, fuzz, instructions, package, portable, process, server, tools};
 
 pub fn fmt(workspace: &Workspace) -> Result<()> {
     cargo(workspace, &["fmt", "--all", "--check"])
@@ -48,7 +48,8 @@ pub fn wasm(workspace: &Workspace) -> Result<()> {
     };
     // By itself, since features that others switch on could hide what it needs.
     lint("gslb-engine")?;
-    lint("gslb-frontend")
+    lint("gslb-frontend")?;
+    portable::run(workspace)
 }
 
 pub fn unit(workspace: &Workspace) -> Result<()> {

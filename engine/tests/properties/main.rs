@@ -1,0 +1,6 @@
+//! Properties that hold for every site, chain, health and client.
+
+mod chains;
+mod round_robin;
+mod sites;
+mod sticky;
