@@ -32,6 +32,22 @@ proptest! {
         let _ = sources.load();
     }
 
+    /// The signal table as the environment has it: what is accepted is finite numbers of printable zones.
+    #[test]
+    fn signal_tables(text in "([a-z-]{0,3}[=,][-+0-9.einfNaE]{0,4},?){0,4}|\\PC*") {
+        let load = |text: &str| {
+            let value = ("signals.static".to_owned(), text.to_owned(), "the test".to_owned());
+            let sources = Sources { overrides: vec![value], ..Sources::default() };
+            sources.load().map(|settings| settings.signal_settings().zones)
+        };
+        prop_assert!(load("eu-west=1.5").is_ok(), "nothing is accepted");
+        if let Ok(zones) = load(&text) {
+            prop_assert!(zones.iter().all(|(zone, value)| text.contains(zone) && *value >= 0.0 && value.is_finite()));
+            let again: Vec<String> = zones.iter().map(|(zone, value)| format!("{zone}={value}")).collect();
+            prop_assert_eq!(load(&again.join(",")).unwrap(), zones);
+        }
+    }
+
     #[test]
     fn licences(text in "[A-Za-z0-9_.\\-]{0,300}|\\PC*") {
         prop_assert!(license::verify(&text, &[license::keygen().unwrap().public()]).is_err());
