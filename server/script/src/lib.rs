@@ -20,6 +20,8 @@
 
 mod breaker;
 mod child;
+#[cfg(feature = "fuzzing")]
+pub mod fuzzing;
 mod lexer;
 mod nesting;
 mod pool;

@@ -3,6 +3,7 @@
 mod breaker;
 mod chains;
 mod compile;
+mod corpus;
 mod hostile;
 mod processes;
 mod quick;
