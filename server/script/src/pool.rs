@@ -296,7 +296,12 @@ impl Pool {
                 .filter_map(|(id, body)| Some((*id, body.upgrade()?)))
                 .collect();
             drop(state);
-            if !closing && missing > 0 {
+            // Before anything is started: those who go still hold their memory.
+            dead.into_iter().chain(idle).for_each(Child::end);
+            if closing {
+                return;
+            }
+            if missing > 0 {
                 match self.start(&scripts) {
                     Ok(child) => {
                         pause = Duration::ZERO;
@@ -311,10 +316,6 @@ impl Pool {
                         tracing::warn!(%error, "a script worker could not be started; trying again in {pause:?}");
                     }
                 }
-            }
-            dead.into_iter().chain(idle).for_each(Child::end);
-            if closing {
-                return;
             }
             if !pause.is_zero() {
                 let state = self.lock();

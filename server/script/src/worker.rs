@@ -22,7 +22,7 @@ pub const WORKER_COMMAND: &str = "script-worker";
 /// Stack of the thread that compiles and runs: parser, compiler and some operations on nested values recurse.
 const STACK: usize = 6 << 20;
 /// Memory that the process may map for writing, stack included.
-const DATA: u64 = 18 << 20;
+const DATA: u64 = 14 << 20;
 /// Scripts kept compiled; the daemon sends again what has been dropped.
 pub(crate) const KEPT: usize = 32;
 

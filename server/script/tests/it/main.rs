@@ -1,5 +1,6 @@
 //! Scripts in real worker processes.
 
+mod bodies;
 mod breaker;
 mod chains;
 mod compile;
