@@ -1,4 +1,5 @@
-//! `cargo xtask instructions`: counts the instructions of routing decisions and compares them with what is checked in.
+//! `cargo xtask instructions`: counts the instructions of routing decisions, and of answers from packet to packet, and
+//! compares them with what is checked in.
 //!
 //! Time on a shared machine says little; the number of instructions of one binary is the same on each. Another compiler
 //! makes another binary, so the baseline names the one that it holds for, and is compared with no other.
@@ -17,10 +18,10 @@ use crate::{process, tools};
 const BASELINE: &str = "engine/benches/instructions.json";
 /// Per cent that a case may be worse.
 const TOLERANCE: u64 = 5;
-/// The function around each case in the example.
-const FUNCTION: &str = "instructions::measured";
+/// The examples that are counted, and their packages. In each a function `measured` is called around each case.
+const EXAMPLES: [(&str, &str); 2] = [("gslb-engine", "instructions"), ("gslb-dns", "wire_instructions")];
 
-/// Instructions per decision, by case.
+/// Instructions per decision or answer, by case.
 type Counts = BTreeMap<String, u64>;
 
 /// The file that is checked in.
@@ -28,7 +29,7 @@ type Counts = BTreeMap<String, u64>;
 struct Baseline {
     /// Compiler and target that it was measured with.
     compiler: String,
-    /// Instructions per decision.
+    /// Instructions per decision or answer.
     instructions: Counts,
 }
 
@@ -78,19 +79,21 @@ fn compiler(root: &Path) -> Result<String> {
     Ok(format!("{version}, {host}"))
 }
 
-/// Builds the example as it is shipped and runs it below callgrind.
+/// Counts every case of every example.
 fn count(workspace: &Workspace) -> Result<Counts> {
+    let mut counts = Counts::new();
+    for (package, example) in EXAMPLES {
+        counts.extend(count_example(workspace, package, example)?);
+    }
+    Ok(counts)
+}
+
+/// Builds an example as it is shipped and runs it below callgrind.
+fn count_example(workspace: &Workspace, package: &str, example: &str) -> Result<Counts> {
     let root = &workspace.root;
     let mut build = process::cargo(
         root,
-        [
-            "build",
-            "--release",
-            "--package",
-            "gslb-engine",
-            "--example",
-            "instructions",
-        ],
+        ["build", "--release", "--package", package, "--example", example],
     );
     // Neither the machine's own instructions nor its debugging settings.
     process::run(
@@ -98,16 +101,17 @@ fn count(workspace: &Workspace) -> Result<Counts> {
             .env_remove("RUSTFLAGS")
             .env_remove("CARGO_ENCODED_RUSTFLAGS"),
     )?;
-    let program = workspace.target.join("release/examples/instructions");
-    let folder = workspace.scratch().join("instructions");
+    let program = workspace.target.join("release/examples").join(example);
+    let folder = workspace.scratch().join(example);
     if folder.exists() {
         fs::remove_dir_all(&folder).with_context(|| format!("emptying {}", folder.display()))?;
     }
     fs::create_dir_all(&folder).with_context(|| format!("making {}", folder.display()))?;
+    let function = format!("{example}::measured");
     let cases = process::capture(
         process::command("valgrind", &folder)
             .args(["--tool=callgrind", "--quiet", "--callgrind-out-file=out"])
-            .args(["zero-before", "dump-after"].map(|option| format!("--{option}={FUNCTION}")))
+            .args(["zero-before", "dump-after"].map(|option| format!("--{option}={function}")))
             .arg(&program),
     )?;
     read(&cases, |number| {
@@ -116,7 +120,7 @@ fn count(workspace: &Workspace) -> Result<Counts> {
     })
 }
 
-/// Instructions per decision: the example's lines, in the order of the dumps.
+/// Instructions per decision or answer: the example's lines, in the order of the dumps.
 fn read(cases: &str, dump: impl Fn(usize) -> Result<String>) -> Result<Counts> {
     let mut counts = Counts::new();
     for (number, line) in (1..).zip(cases.lines()) {

@@ -3,7 +3,7 @@
 //! Synchronous, without allocation, lock, clock or I/O, so that any encoder on any thread can use it. Addresses of an
 //! answer stay in the scratch memory of the decision.
 
-use crate::wire::{Ede, Query, code, rcode};
+use crate::wire::{Ede, EdnsQuery, Query, code, rcode};
 use gslb_engine::chain::{NoTrace, Scratch, evaluate};
 use gslb_engine::decision::Outcome;
 use gslb_engine::model::ServiceId;
@@ -121,8 +121,7 @@ pub(crate) fn decide<'s>(
             code::A | code::AAAA if asker.hurried && service.has_slow_script() => {
                 return Err(service.id);
             }
-            code::A => address(snapshot, service, zone, Family::V4, query, asker, scratch),
-            code::AAAA => address(snapshot, service, zone, Family::V6, query, asker, scratch),
+            code::A | code::AAAA => address(snapshot, service, zone, query.addresses(), asker, scratch),
             code::ANY => Plan::positive(zone, Answer::Hinfo { ttl: service.ttl }),
             _ => apex(snapshot, zone, name, query.qtype).unwrap_or_else(|| Plan::nodata(zone)),
         },
@@ -166,20 +165,36 @@ fn zone_above<'s>(snapshot: &'s Snapshot, name: &[u8]) -> Option<&'s CompiledZon
     }
 }
 
-fn address<'s>(
+/// A question for the addresses of a service.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Addresses<'q> {
+    /// The name in lower case.
+    pub(crate) name: &'q [u8],
+    /// A or AAAA.
+    pub(crate) qtype: u16,
+    /// OPT, if there was one.
+    pub(crate) edns: Option<&'q EdnsQuery>,
+}
+
+/// Decides which addresses of a service are the answer.
+#[inline]
+pub(crate) fn address<'s>(
     snapshot: &'s Snapshot,
     service: &CompiledService,
     zone: &'s CompiledZone,
-    family: Family,
-    query: &Query<'_>,
+    question: Addresses<'_>,
     asker: Asker,
     scratch: &mut Scratch,
 ) -> Plan<'s> {
+    let family = match question.qtype {
+        code::AAAA => Family::V6,
+        _ => Family::V4,
+    };
     let context = QueryContext {
-        qname: query.name.as_wire(),
+        qname: question.name,
         family,
         source: asker.source,
-        subnet: query
+        subnet: question
             .edns
             .and_then(|edns| edns.subnet)
             .map(|option| option.subnet),
@@ -206,5 +221,15 @@ fn address<'s>(
         ede: [ede, service.licence_fallback.then_some(Ede::Unlicensed)],
         blind: decision.blind,
         ..plan
+    }
+}
+
+impl Query<'_> {
+    fn addresses(&self) -> Addresses<'_> {
+        Addresses {
+            name: self.name.as_wire(),
+            qtype: self.qtype,
+            edns: self.edns.as_ref(),
+        }
     }
 }

@@ -1,13 +1,14 @@
 //! From a plan to a message.
 //!
-//! hickory-proto writes records; the frame around them is ours: hickory's own response type loses the OPT record when a
-//! message is truncated, and does not compress an owner against the question. Addresses are written without it.
+//! hickory-proto writes the rarer records; the frame around them is ours: hickory's own response type loses the OPT
+//! record when a message is truncated, and does not compress an owner against the question. Addresses and the SOA of
+//! negative answers, nearly all that is ever written, are written without it.
 
 use crate::decide::{Answer, Plan};
 use crate::wire::{HEADER, MAX_PAYLOAD, PLAIN_PAYLOAD, Query, ReplyEdns, code, flag};
 use gslb_engine::snapshot::CompiledZone;
 use hickory_proto::ProtoError;
-use hickory_proto::rr::rdata::{HINFO, NS, SOA};
+use hickory_proto::rr::rdata::{HINFO, NS};
 use hickory_proto::rr::{Name, RData, Record};
 use hickory_proto::serialize::binary::{BinDecodable, BinDecoder, BinEncodable, BinEncoder};
 use std::net::IpAddr;
@@ -105,19 +106,42 @@ fn write_addresses(ttl: u32, addresses: &[IpAddr], out: &mut Vec<u8>) -> u16 {
 /// Writes the other answers and the authority section. Returns the numbers of answer and authority records.
 fn write_records(query: &Query<'_>, plan: &Plan<'_>, out: &mut Vec<u8>) -> Result<[u16; 2], ProtoError> {
     let Some(zone) = plan.zone else { return Ok([0, 0]) };
+    let answers = match plan.answer {
+        Answer::None | Answer::Addresses { .. } => 0,
+        Answer::Soa => {
+            out.extend_from_slice(&QUESTION_NAME);
+            write_soa(query, zone, zone.soa.ttl, out);
+            1
+        }
+        Answer::Hinfo { .. } | Answer::NameServers => write_by_hickory(query, plan, zone, out)?,
+    };
+    let authorities = match plan.negative_ttl {
+        Some(ttl) => {
+            write_name(query, zone, &zone.wire, out);
+            write_soa(query, zone, ttl, out);
+            1
+        }
+        None => 0,
+    };
+    Ok([answers, authorities])
+}
+
+/// Writes the rarer answers. Returns their number.
+fn write_by_hickory(
+    query: &Query<'_>,
+    plan: &Plan<'_>,
+    zone: &CompiledZone,
+    out: &mut Vec<u8>,
+) -> Result<u16, ProtoError> {
     let offset = u32::try_from(out.len()).unwrap_or(u32::MAX);
     let encoder = &mut BinEncoder::with_offset(out, offset);
     let owner = question_name(query, encoder)?;
-    let answers = match plan.answer {
-        Answer::None | Answer::Addresses { .. } => 0,
+    match plan.answer {
+        Answer::None | Answer::Addresses { .. } | Answer::Soa => Ok(0),
         Answer::Hinfo { ttl } => {
             let hinfo = HINFO::new("RFC8482".to_owned(), String::new());
             Record::from_rdata(owner, ttl, RData::HINFO(hinfo)).emit(encoder)?;
-            1
-        }
-        Answer::Soa => {
-            soa(owner, zone, zone.soa.ttl)?.emit(encoder)?;
-            1
+            Ok(1)
         }
         Answer::NameServers => {
             let mut count = 0;
@@ -126,17 +150,50 @@ fn write_records(query: &Query<'_>, plan: &Plan<'_>, out: &mut Vec<u8>) -> Resul
                 Record::from_rdata(owner.clone(), zone.ns_ttl, target).emit(encoder)?;
                 count += 1;
             }
-            count
+            Ok(count)
         }
+    }
+}
+
+/// Writes all of a SOA record but its owner: every negative answer has one.
+fn write_soa(query: &Query<'_>, zone: &CompiledZone, ttl: u32, out: &mut Vec<u8>) {
+    out.extend_from_slice(&code::SOA.to_be_bytes());
+    out.extend_from_slice(&code::CLASS_IN.to_be_bytes());
+    out.extend_from_slice(&ttl.to_be_bytes());
+    let length_at = out.len();
+    out.extend_from_slice(&[0; 2]);
+    write_name(query, zone, &zone.soa.mname.to_wire(), out);
+    write_name(query, zone, &zone.soa.rname.to_wire(), out);
+    let soa = &zone.soa;
+    for field in [zone.serial, soa.refresh, soa.retry, soa.expire, soa.minimum] {
+        out.extend_from_slice(&field.to_be_bytes());
+    }
+    let length = u16::try_from(out.len() - length_at - 2).unwrap_or(u16::MAX);
+    for (to, from) in out.iter_mut().skip(length_at).zip(length.to_be_bytes()) {
+        *to = from;
+    }
+}
+
+/// Writes a name of the zone, compressed: the apex stands at the end of the question (RFC 1035 §4.1.4).
+fn write_name(query: &Query<'_>, zone: &CompiledZone, name: &[u8], out: &mut Vec<u8>) {
+    let apex = match query.name.as_wire().strip_suffix(&*zone.wire) {
+        // The root is shorter than a pointer to it.
+        Some(before) if zone.wire.len() > 1 => u16::try_from(HEADER + before.len()).ok(),
+        _ => None,
     };
-    let authorities = match plan.negative_ttl {
-        Some(ttl) => {
-            soa(wire_name(&zone.wire)?, zone, ttl)?.emit(encoder)?;
-            1
+    let mut rest = name;
+    while let Some((&length, after)) = rest.split_first() {
+        if let Some(at) = apex
+            && *rest == *zone.wire
+        {
+            out.extend_from_slice(&(0xc000 | at).to_be_bytes());
+            return;
         }
-        None => 0,
-    };
-    Ok([answers, authorities])
+        let (label, next) = after.split_at_checked(length.into()).unwrap_or_default();
+        out.push(length);
+        out.extend_from_slice(label);
+        rest = next;
+    }
 }
 
 /// The question's name in the case it came in, and every label of it known to the encoder as a target of pointers.
@@ -158,18 +215,4 @@ fn question_name(query: &Query<'_>, encoder: &mut BinEncoder<'_>) -> Result<Name
 
 fn wire_name(wire: &[u8]) -> Result<Name, ProtoError> {
     Ok(Name::read(&mut BinDecoder::new(wire))?)
-}
-
-fn soa(owner: Name, zone: &CompiledZone, ttl: u32) -> Result<Record, ProtoError> {
-    // hickory keeps the intervals signed, as few others do; on the wire they are the same bits.
-    let data = SOA::new(
-        wire_name(&zone.soa.mname.to_wire())?,
-        wire_name(&zone.soa.rname.to_wire())?,
-        zone.serial,
-        zone.soa.refresh.cast_signed(),
-        zone.soa.retry.cast_signed(),
-        zone.soa.expire.cast_signed(),
-        zone.soa.minimum,
-    );
-    Ok(Record::from_rdata(owner, ttl, RData::SOA(data)))
 }

@@ -1,7 +1,7 @@
-//! What the fuzz target does with a message (feature `fuzzing`). It stands here so that the tests can replay the checked-in
-//! inputs with the ordinary compiler.
+//! A server without sockets, and what the fuzz target does with it (feature `fuzzing`). It stands here so that the tests
+//! can replay the checked-in inputs with the ordinary compiler.
 
-use crate::bridge::{Bridge, Context, Handled, Slow};
+use crate::bridge::{Bridge, Context, Handled, Place, Slow};
 use crate::encode::udp_limit;
 use crate::stats::{DnsStats, Slot, Transport};
 use crate::wire::{HEADER, MAX_PAYLOAD, PLAIN_PAYLOAD, parse};
@@ -11,7 +11,7 @@ use gslb_engine::snapshot::{Slots, Snapshot, SnapshotCell};
 use gslb_engine::testing::{FakeScript, FakeScripts, Rows, Site, member};
 use hickory_proto::op::{Message, MessageType};
 use std::cell::RefCell;
-use std::net::{Ipv4Addr, SocketAddr};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::sync::Arc;
 
 /// Body of the script step that takes long.
@@ -19,6 +19,7 @@ const SLOW: &str = "slow";
 /// An option code that is nobody's (RFC 6891 §9).
 const PRIVATE_OPTION: u16 = 65_001;
 const NOW: u64 = 1_700_000_000;
+const PEER: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::new(198, 51, 100, 9)), 5353);
 
 /// A server without sockets.
 struct Server {
@@ -88,27 +89,73 @@ impl Server {
 
     /// The reply; empty when there is none.
     fn reply(&self, message: &[u8], transport: Transport, slow: Slow) -> Vec<u8> {
-        // The same message gets the same reply in every run.
-        fastrand::seed(7);
-        let mut bridge = Bridge::new(&self.context, transport);
-        let peer = SocketAddr::from((Ipv4Addr::new(198, 51, 100, 9), 5353));
+        let mut bridge = self.bridge(transport);
         let mut out = Vec::new();
         let (slot, snapshot) = (&self.slot, &self.snapshot);
-        match bridge.answer(slot, snapshot, NOW, message, peer, &mut out) {
-            Handled::Done => {}
-            Handled::Left(_) => bridge.finish(slot, snapshot, NOW, message, peer, slow, &mut out),
+        match bridge.answer(slot, snapshot, NOW, message, PEER, &mut out) {
+            Handled::Done | Handled::InPlace(_) => {}
+            Handled::Left(_) => bridge.finish(slot, snapshot, NOW, message, PEER, slow, &mut out),
         }
         assert_eq!(self.context.stats.snapshot().panics, 0, "a panic was caught");
         out
     }
+
+    /// The reply over UDP, by the fast path where that takes the message, and whether it did.
+    fn reply_in_place(&self, message: &[u8], slow: Slow) -> (Vec<u8>, bool) {
+        let mut bridge = self.bridge(Transport::Udp);
+        let mut out = Vec::new();
+        let (slot, snapshot) = (&self.slot, &self.snapshot);
+        let mut buffer = message.to_vec();
+        // What a receive buffer holds behind a message is of an earlier one.
+        buffer.resize(message.len().max(usize::from(MAX_PAYLOAD)), 0xa5);
+        let place = Place {
+            buffer: &mut buffer,
+            length: message.len(),
+        };
+        let handled = bridge.answer_in_place(slot, snapshot, NOW, place, PEER, &mut out);
+        bridge.count(slot);
+        match handled {
+            Handled::Done => {}
+            Handled::InPlace(length) => return (buffer.get(..length).unwrap_or_default().to_vec(), true),
+            Handled::Left(_) => bridge.finish(slot, snapshot, NOW, message, PEER, slow, &mut out),
+        }
+        assert_eq!(self.context.stats.snapshot().panics, 0, "a panic was caught");
+        (out, false)
+    }
+
+    /// The same message gets the same reply from each.
+    fn bridge(&self, transport: Transport) -> Bridge {
+        fastrand::seed(7);
+        Bridge::new(&self.context, transport)
+    }
 }
 
-/// Answers a message over UDP and TCP, slow scripts waited for and skipped.
+/// What a message is answered with, by octets, over UDP.
+#[derive(Debug, PartialEq, Eq)]
+pub struct BothWays {
+    /// By the way of all messages; empty without a reply.
+    pub full: Vec<u8>,
+    /// By the fast path, if it took the message.
+    pub fast: Option<Vec<u8>>,
+}
+
+/// Answers a message over UDP both ways. Without the fast path's form both are the same code.
 ///
 /// # Panics
-/// Anything panics; a message that wants a reply gets none; a reply is longer than its limit, is none to this message, or
-/// cannot be parsed.
-pub fn packet(message: &[u8]) {
+/// Anything panics, or the two replies differ.
+pub fn both_ways(message: &[u8]) -> BothWays {
+    with_server(|server| {
+        let full = server.reply(message, Transport::Udp, Slow::Skip);
+        let (reply, fast) = server.reply_in_place(message, Slow::Skip);
+        assert_eq!(full, reply, "the replies of both ways to {message:02x?}");
+        BothWays {
+            full,
+            fast: fast.then_some(reply),
+        }
+    })
+}
+
+fn with_server<T>(ask: impl FnOnce(&Server) -> T) -> T {
     thread_local! {
         static SERVER: RefCell<Option<Server>> = const { RefCell::new(None) };
     }
@@ -120,12 +167,25 @@ pub fn packet(message: &[u8]) {
                 Err(error) => unreachable!("the site does not compile: {error}"),
             },
         };
+        ask(server)
+    })
+}
+
+/// Answers a message over UDP and TCP, slow scripts waited for and skipped.
+///
+/// # Panics
+/// Anything panics; a message that wants a reply gets none; a reply is longer than its limit, is none to this message, or
+/// cannot be parsed.
+pub fn packet(message: &[u8]) {
+    with_server(|server| {
         for slow in [Slow::Wait, Slow::Skip] {
             let limit = parse(message).map_or(PLAIN_PAYLOAD, |query| udp_limit(&query));
             assert!((PLAIN_PAYLOAD..=MAX_PAYLOAD).contains(&limit), "limit {limit}");
             let over_udp = server.reply(message, Transport::Udp, slow);
             assert!(over_udp.len() <= usize::from(limit), "{} octets", over_udp.len());
             check(message, &over_udp);
+            let (in_place, _) = server.reply_in_place(message, slow);
+            assert_eq!(over_udp, in_place, "the replies of both ways");
             let over_tcp = server.reply(message, Transport::Tcp, slow);
             assert!(
                 over_tcp.len() <= usize::from(u16::MAX),

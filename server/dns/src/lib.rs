@@ -20,9 +20,12 @@ mod bridge;
 mod decide;
 mod encode;
 mod error;
+mod fast;
 #[cfg(feature = "fuzzing")]
 pub mod fuzzing;
 mod limit;
+#[cfg(feature = "fuzzing")]
+pub mod offline;
 mod server;
 mod settings;
 mod slow;

@@ -37,6 +37,12 @@ impl QueryLimit {
         self.interval.store(interval, Ordering::Relaxed);
     }
 
+    /// Whether there is no limit: then nobody has to ask for a token.
+    #[inline]
+    pub(crate) fn is_open(&self) -> bool {
+        self.interval.load(Ordering::Relaxed) == 0
+    }
+
     /// Takes a token; `false` if there is none.
     pub(crate) fn admit(&self) -> bool {
         let interval = self.interval.load(Ordering::Relaxed);

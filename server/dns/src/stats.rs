@@ -90,6 +90,29 @@ fn add(counter: Option<&Counter>, by: u64) {
     }
 }
 
+/// What a thread has done in one batch and not counted yet: answers with addresses, which are nearly all.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Tally {
+    /// Questions for A and for AAAA.
+    questions: [u64; 2],
+    /// Answers with NOERROR.
+    answers: u64,
+}
+
+impl Tally {
+    /// `qtype` is A or AAAA.
+    #[inline]
+    pub(crate) fn question(&mut self, qtype: u16) {
+        let [v4, v6] = &mut self.questions;
+        *(if qtype == 1 { v4 } else { v6 }) += 1;
+    }
+
+    #[inline]
+    pub(crate) fn answer(&mut self) {
+        self.answers += 1;
+    }
+}
+
 /// Counters of one thread.
 #[derive(Debug, Default)]
 pub(crate) struct Slot {
@@ -112,6 +135,20 @@ impl Slot {
                 .and_then(|row| row.get(rcode_index(rcode))),
             1,
         );
+    }
+
+    /// Counts what a batch has brought, and empties the tally.
+    pub(crate) fn batch(&self, transport: Transport, tally: &mut Tally) {
+        let Tally { questions, answers } = std::mem::take(tally);
+        for (qtype, questions) in [1, 28].into_iter().zip(questions) {
+            if questions > 0 {
+                add(self.qtypes.get(qtype_index(qtype)), questions);
+            }
+        }
+        if answers > 0 {
+            let row = self.responses.get(transport as usize);
+            add(row.and_then(|row| row.get(rcode_index(0))), answers);
+        }
     }
 
     pub(crate) fn question(&self, qtype: u16) {

@@ -27,17 +27,17 @@ impl Left {
 
 impl Job for Left {
     fn work(mut self: Box<Self>, context: &Context, slot: &Slot) {
-        if let Some((datagram, reply)) = self.batch.datagram(0) {
+        if let Some(datagram) = self.batch.datagram(0) {
             let mut bridge = context.lend(Transport::Udp);
             let snapshot = context.cell.load();
             bridge.finish(
                 slot,
                 &snapshot,
                 unix_now(),
-                datagram.payload,
+                datagram.buffer.get(..datagram.length).unwrap_or_default(),
                 datagram.peer,
                 Slow::Wait,
-                reply,
+                datagram.reply,
             );
             context.give_back(bridge);
         }

@@ -46,18 +46,34 @@ struct Entry {
     peer_length: libc::socklen_t,
     control: Control,
     control_length: usize,
+    /// Octets of the reply that stands in `data`; with 0 the reply is the other one.
+    in_place: usize,
     reply: Vec<u8>,
 }
 
-/// A received datagram.
-#[derive(Debug, Clone, Copy)]
+/// A received datagram, and where its reply goes: over its own payload, or beside it. Without either nothing is sent.
+#[derive(Debug)]
 pub(super) struct Datagram<'b> {
-    /// The payload, cut at the receive buffer.
-    pub(super) payload: &'b [u8],
+    /// The receive buffer.
+    pub(super) buffer: &'b mut [u8; STRIDE],
+    /// Octets of the payload in it, which was cut if it did not fit.
+    pub(super) length: usize,
     /// The sender.
     pub(super) peer: SocketAddr,
     /// Whether the payload was cut.
     pub(super) oversize: bool,
+    /// Octets of the reply, if it was written over the payload.
+    pub(super) in_place: &'b mut usize,
+    /// The reply, if it was not.
+    pub(super) reply: &'b mut Vec<u8>,
+}
+
+#[cfg(test)]
+impl Datagram<'_> {
+    /// The payload.
+    pub(super) fn payload(&self) -> &[u8] {
+        self.buffer.get(..self.length).unwrap_or_default()
+    }
 }
 
 /// Up to [`BATCH`] datagrams and their replies.
@@ -76,6 +92,7 @@ impl Batch {
             peer_length: 0,
             control: Control([0; CONTROL]),
             control_length: 0,
+            in_place: 0,
             reply: Vec::with_capacity(STRIDE),
         };
         Self {
@@ -95,6 +112,7 @@ impl Batch {
         let mut headers = [EMPTY_HEADER; BATCH];
         for ((entry, part), header) in self.entries.iter_mut().zip(&mut parts).zip(&mut headers) {
             entry.reply.clear();
+            entry.in_place = 0;
             *part = libc::iovec {
                 iov_base: entry.data.as_mut_ptr().cast(),
                 iov_len: STRIDE,
@@ -136,20 +154,19 @@ impl Batch {
         Ok(self.received)
     }
 
-    /// The received datagram at `index`, and the buffer for its reply. A reply that stays empty is not sent.
-    /// `None`: past the end, or without a sender that can be answered.
-    pub(super) fn datagram(&mut self, index: usize) -> Option<(Datagram<'_>, &mut Vec<u8>)> {
+    /// The received datagram at `index`. `None`: past the end, or without a sender that can be answered.
+    #[inline]
+    pub(super) fn datagram(&mut self, index: usize) -> Option<Datagram<'_>> {
         let entry = self.entries.get_mut(..self.received)?.get_mut(index)?;
         let peer = socket_address(&entry.peer, entry.peer_length).filter(|peer| peer.port() != 0)?;
-        let payload = entry.data.get(..entry.length)?;
-        Some((
-            Datagram {
-                payload,
-                peer,
-                oversize: entry.oversize,
-            },
-            &mut entry.reply,
-        ))
+        Some(Datagram {
+            buffer: &mut entry.data,
+            length: entry.length,
+            peer,
+            oversize: entry.oversize,
+            in_place: &mut entry.in_place,
+            reply: &mut entry.reply,
+        })
     }
 
     /// The datagram at `index` alone, to be answered elsewhere. In here it stays without a reply.
@@ -170,11 +187,15 @@ impl Batch {
             .entries
             .iter_mut()
             .take(self.received)
-            .filter(|entry| !entry.reply.is_empty());
+            .filter(|entry| entry.in_place > 0 || !entry.reply.is_empty());
         for ((entry, part), header) in entries.zip(&mut parts).zip(&mut headers) {
+            let reply = match entry.data.get_mut(..entry.in_place) {
+                Some(reply) if !reply.is_empty() => reply,
+                _ => &mut entry.reply,
+            };
             *part = libc::iovec {
-                iov_base: entry.reply.as_mut_ptr().cast(),
-                iov_len: entry.reply.len(),
+                iov_base: reply.as_mut_ptr().cast(),
+                iov_len: reply.len(),
             };
             let message = &mut header.msg_hdr;
             message.msg_name = ptr::from_mut(&mut entry.peer).cast();
@@ -317,14 +338,46 @@ pub(super) fn want_local_address(socket: &Socket, v6: bool) -> io::Result<()> {
     } else {
         (libc::IPPROTO_IP, libc::IP_PKTINFO)
     };
-    let on: libc::c_int = 1;
+    set_option(socket, level, option, 1)
+}
+
+/// Forbids that replies are cut into fragments, here and on their way: they fit every path as they are, and a forged
+/// fragment could take the place of a true one (RFC 9715). What the network says about smaller paths is not believed, for
+/// the same reason. (It also spares the kernel the choice of an identifier for each datagram.)
+///
+/// # Errors
+/// Those of `setsockopt`.
+pub(super) fn forbid_fragments(socket: &Socket, v6: bool) -> io::Result<()> {
+    if v6 {
+        set_option(
+            socket,
+            libc::IPPROTO_IPV6,
+            libc::IPV6_MTU_DISCOVER,
+            libc::IPV6_PMTUDISC_PROBE,
+        )
+    } else {
+        set_option(
+            socket,
+            libc::IPPROTO_IP,
+            libc::IP_MTU_DISCOVER,
+            libc::IP_PMTUDISC_PROBE,
+        )
+    }
+}
+
+fn set_option(
+    socket: &Socket,
+    level: libc::c_int,
+    option: libc::c_int,
+    value: libc::c_int,
+) -> io::Result<()> {
     // SAFETY: the option's value is one int, whose address and size are passed.
     let result = unsafe {
         libc::setsockopt(
             socket.as_raw_fd(),
             level,
             option,
-            ptr::from_ref(&on).cast(),
+            ptr::from_ref(&value).cast(),
             socklen(size_of::<libc::c_int>()),
         )
     };

@@ -4,7 +4,7 @@
 mod left;
 mod mmsg;
 
-use crate::bridge::{Bridge, Context, Handled, Slow, unix_now};
+use crate::bridge::{Bridge, Context, Handled, Place, Slow, unix_now};
 use crate::slow::SlowLane;
 use crate::stats::{Slot, Transport};
 use gslb_engine::model::ServiceId;
@@ -46,8 +46,11 @@ impl UdpThread {
         slow: Arc<SlowLane>,
     ) -> io::Result<Self> {
         let address = socket.local_addr()?.as_socket();
-        if let Some(address) = address.filter(|address| address.ip().is_unspecified()) {
-            mmsg::want_local_address(&socket, address.is_ipv6())?;
+        if let Some(address) = address {
+            mmsg::forbid_fragments(&socket, address.is_ipv6())?;
+            if address.ip().is_unspecified() {
+                mmsg::want_local_address(&socket, address.is_ipv6())?;
+            }
         }
         socket.set_read_timeout(Some(WAKE))?;
         let socket = Arc::new(socket);
@@ -131,31 +134,43 @@ impl Worker {
         let snapshot = self.context.cell.load();
         let mut answered = 0;
         for index in 0..received {
-            let Some((datagram, reply)) = batch.datagram(index) else {
+            let Some(datagram) = batch.datagram(index) else {
                 continue;
             };
             let handled = if datagram.oversize {
-                self.bridge.refuse(&self.slot, datagram.payload, reply);
+                let payload = datagram.buffer.get(..datagram.length).unwrap_or_default();
+                self.bridge.refuse(&self.slot, payload, datagram.reply);
                 Handled::Done
             } else {
+                let place = Place {
+                    buffer: datagram.buffer,
+                    length: datagram.length,
+                };
                 self.bridge
-                    .answer(&self.slot, &snapshot, now, datagram.payload, datagram.peer, reply)
+                    .answer_in_place(&self.slot, &snapshot, now, place, datagram.peer, datagram.reply)
             };
-            answered += u64::from(!reply.is_empty());
-            if let Handled::Left(service) = handled
-                && !self.hand_over(service, batch, index, begin)
-                && let Some((datagram, reply)) = batch.datagram(index)
-            {
-                self.bridge.finish(
-                    &self.slot,
-                    &snapshot,
-                    now,
-                    datagram.payload,
-                    datagram.peer,
-                    Slow::Skip,
-                    reply,
-                );
-                answered += u64::from(!reply.is_empty());
+            match handled {
+                Handled::Done => answered += u64::from(!datagram.reply.is_empty()),
+                Handled::InPlace(length) => {
+                    *datagram.in_place = length;
+                    answered += 1;
+                }
+                Handled::Left(service) => {
+                    if !self.hand_over(service, batch, index, begin)
+                        && let Some(datagram) = batch.datagram(index)
+                    {
+                        self.bridge.finish(
+                            &self.slot,
+                            &snapshot,
+                            now,
+                            datagram.buffer.get(..datagram.length).unwrap_or_default(),
+                            datagram.peer,
+                            Slow::Skip,
+                            datagram.reply,
+                        );
+                        answered += u64::from(!datagram.reply.is_empty());
+                    }
+                }
             }
         }
         drop(snapshot);
@@ -163,6 +178,7 @@ impl Worker {
         if refused > 0 {
             self.slot.send_errors(refused);
         }
+        self.bridge.count(&self.slot);
         self.slot.latency(answered, begin.elapsed());
     }
 

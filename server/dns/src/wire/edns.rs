@@ -31,7 +31,12 @@ impl ClientSubnetOption {
                 .for_each(|(to, from)| *to = from),
             IpAddr::V6(v6) => octets = v6.octets(),
         }
-        (octets, usize::from(self.subnet.source).div_ceil(8))
+        (octets, self.address_length())
+    }
+
+    /// Number of the ADDRESS octets.
+    pub(crate) const fn address_length(&self) -> usize {
+        (self.subnet.source as usize).div_ceil(8)
     }
 
     /// Reads OPTION-DATA. `None`: malformed, the query gets FORMERR (RFC 7871 §7.1.2). The scope is not looked at.
@@ -94,7 +99,7 @@ pub(crate) struct EdnsQuery {
 
 impl EdnsQuery {
     /// Takes the fixed fields, from CLASS and TTL (RFC 6891 §6.1.2).
-    pub(super) fn new(class: u16, ttl: u32) -> Self {
+    pub(crate) fn new(class: u16, ttl: u32) -> Self {
         let [_, version, flags, _] = ttl.to_be_bytes();
         Self {
             payload: class.max(PLAIN_PAYLOAD),
@@ -106,7 +111,7 @@ impl EdnsQuery {
     }
 
     /// Reads the options; `offset` is that of `rdata` in the message. `None`: malformed.
-    pub(super) fn read_options(&mut self, rdata: &[u8], offset: usize) -> Option<()> {
+    pub(crate) fn read_options(&mut self, rdata: &[u8], offset: usize) -> Option<()> {
         let mut reader = Reader::new(rdata, 0);
         while reader.at() < rdata.len() {
             let (option, length) = (reader.u16()?, reader.u16()?);

@@ -90,6 +90,9 @@ impl Ede {
     }
 }
 
+/// Octets of an OPT record before its options: root name, type, class, TTL, length.
+const FIXED: usize = 11;
+
 /// The OPT record of a reply.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct ReplyEdns<'a> {
@@ -104,9 +107,6 @@ pub(crate) struct ReplyEdns<'a> {
 }
 
 impl ReplyEdns<'_> {
-    /// Fixed part: root name, type, class, TTL, length.
-    const FIXED: usize = 11;
-
     /// Calls `option` with code and data of each option, in order.
     pub(crate) fn for_each_option(&self, mut option: impl FnMut(u16, &[&[u8]])) {
         if let Some(nsid) = self.nsid {
@@ -134,23 +134,54 @@ impl ReplyEdns<'_> {
 
     /// Octets of the record.
     pub(crate) fn len(&self) -> usize {
-        let mut length = Self::FIXED;
-        self.for_each_option(|_, parts| length += 4 + parts.iter().map(|p| p.len()).sum::<usize>());
-        length
+        let nsid = self.nsid.map_or(0, |nsid| 4 + nsid.len());
+        let subnet = self.subnet.map_or(0, |(subnet, _)| 8 + subnet.address_length());
+        let ede = |ede: &Ede| 6 + ede.text().len();
+        FIXED + nsid + subnet + self.ede.iter().flatten().map(ede).sum::<usize>()
+    }
+
+    /// Whether it says nothing but what most queries ask for: what [`write_short`](Self::write_short) can write.
+    pub(crate) const fn is_short(&self) -> bool {
+        self.nsid.is_none() && matches!(self.ede, [None, None])
+    }
+
+    /// As [`write`](Self::write) with the code NOERROR, for a record that [is short](Self::is_short), into room of
+    /// exactly its length. `None`: it does not fit.
+    #[inline]
+    pub(crate) fn write_short(&self, room: &mut [u8]) -> Option<()> {
+        let (fixed, options) = room.split_first_chunk_mut::<FIXED>()?;
+        let [_, code] = code::OPT.to_be_bytes();
+        let [p0, p1] = MAX_PAYLOAD.to_be_bytes();
+        let [l0, l1] = u16::try_from(options.len()).ok()?.to_be_bytes();
+        *fixed = [0, 0, code, p0, p1, 0, 0, self.flags(), 0, l0, l1];
+        if let Some((subnet, scope)) = self.subnet {
+            let (head, rest) = options.split_first_chunk_mut::<8>()?;
+            let [_, code] = OPTION_CLIENT_SUBNET.to_be_bytes();
+            let [f0, f1] = subnet.family.to_be_bytes();
+            let (octets, length) = subnet.address_octets();
+            let size = u8::try_from(4 + length).ok()?;
+            *head = [0, code, 0, size, f0, f1, subnet.subnet.source, scope];
+            rest.get_mut(..length)?.copy_from_slice(octets.get(..length)?);
+        }
+        Some(())
+    }
+
+    /// The upper octet of the flags: DO.
+    const fn flags(&self) -> u8 {
+        if self.dnssec_ok { 0x80 } else { 0 }
     }
 
     /// Appends the record. The caller counts it in ARCOUNT.
     pub(crate) fn write(&self, rcode: u16, out: &mut Vec<u8>) {
         let [_, extended] = (rcode >> 4).to_be_bytes();
-        let flags = if self.dnssec_ok { 0x80 } else { 0 };
         out.push(0);
         for field in [code::OPT, MAX_PAYLOAD] {
             out.extend_from_slice(&field.to_be_bytes());
         }
-        out.extend_from_slice(&[extended, 0, flags, 0]);
+        out.extend_from_slice(&[extended, 0, self.flags(), 0]);
         // Options are short by construction: the identifier is limited when the server starts.
         let size = |length: usize| u16::try_from(length).unwrap_or(u16::MAX).to_be_bytes();
-        out.extend_from_slice(&size(self.len() - Self::FIXED));
+        out.extend_from_slice(&size(self.len() - FIXED));
         self.for_each_option(|option, parts| {
             out.extend_from_slice(&option.to_be_bytes());
             out.extend_from_slice(&size(parts.iter().map(|p| p.len()).sum()));

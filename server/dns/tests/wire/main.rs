@@ -20,3 +20,4 @@ mod rfc8914;
 mod rfc9619;
 mod scripts;
 mod support;
+mod ways;

@@ -14,8 +14,14 @@ fn server(address: &str) -> (Socket, SocketAddr) {
 fn echo(batch: &mut Batch, socket: &Socket) -> usize {
     let received = batch.receive(socket, true).unwrap();
     for index in 0..received {
-        let (datagram, reply) = batch.datagram(index).unwrap();
-        reply.extend_from_slice(datagram.payload);
+        let datagram = batch.datagram(index).unwrap();
+        // The one and the other way.
+        if index % 2 == 0 {
+            *datagram.in_place = datagram.length;
+        } else {
+            let payload = datagram.payload().to_vec();
+            datagram.reply.extend_from_slice(&payload);
+        }
     }
     assert_eq!(batch.send(socket), 0);
     received
@@ -54,9 +60,9 @@ fn a_long_datagram_is_marked() {
     client.send_to(&[7; 4000], address).unwrap();
     let mut batch = Batch::new();
     assert_eq!(batch.receive(&socket, true).unwrap(), 1);
-    let (datagram, _) = batch.datagram(0).unwrap();
+    let datagram = batch.datagram(0).unwrap();
     assert!(datagram.oversize);
-    assert_eq!(datagram.payload.len(), STRIDE);
+    assert_eq!(datagram.payload().len(), STRIDE);
     assert!(batch.datagram(1).is_none());
 }
 
@@ -90,8 +96,8 @@ fn a_reply_that_the_kernel_refuses_does_not_hold_up_the_others() {
     let mut batch = Batch::new();
     assert_eq!(batch.receive(&socket, true).unwrap(), 2);
     // More than a UDP datagram can hold.
-    batch.datagram(0).unwrap().1.resize(70_000, 0);
-    batch.datagram(1).unwrap().1.push(b'2');
+    batch.datagram(0).unwrap().reply.resize(70_000, 0);
+    batch.datagram(1).unwrap().reply.push(b'2');
     assert_eq!(batch.send(&socket), 1);
     let mut buffer = [0; 8];
     assert_eq!(client.recv(&mut buffer).unwrap(), 1);

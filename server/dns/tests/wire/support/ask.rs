@@ -36,6 +36,7 @@ pub const ANY: u16 = 255;
 
 pub const NSID: u16 = 3;
 pub const ECS: u16 = 8;
+pub const COOKIE: u16 = 10;
 pub const EDE: u16 = 15;
 
 /// Wire form of a name written with dots; the case stays.
@@ -83,6 +84,10 @@ impl Ask {
 
     pub fn version(self, version: u8) -> Self {
         self.opt(|opt| opt.version = version)
+    }
+
+    pub fn dnssec_ok(self) -> Self {
+        self.opt(|opt| opt.flags |= 0x8000)
     }
 
     pub fn option(self, code: u16, data: &[u8]) -> Self {
