@@ -4,6 +4,7 @@
 mod browser;
 mod check;
 mod fuzz;
+mod hostile;
 mod instructions;
 mod package;
 mod portable;
@@ -65,6 +66,8 @@ enum Task {
         #[arg(long, default_value_t = 60)]
         seconds: u32,
     },
+    /// Measures what hostile scripts cost the daemon
+    Hostile(hostile::Options),
     /// Builds the Debian package
     Deb {
         /// Then installs, starts and removes it
@@ -97,6 +100,7 @@ fn run(task: Task) -> Result<()> {
         Task::Test(selection) => test::run(&workspace, &selection),
         Task::Instructions { update } => instructions::run(&workspace, update),
         Task::Fuzz { seconds } => fuzz::run(&workspace, seconds),
+        Task::Hostile(options) => hostile::run(&workspace, &options),
         Task::Deb { trial } => {
             let package = package::build(&workspace)?;
             if trial {
