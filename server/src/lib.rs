@@ -64,11 +64,15 @@ fn check_config(args: &cli::RunArgs) -> ExitCode {
     match loaded {
         Ok(settings) => {
             let _ = write!(std::io::stdout(), "{}", settings.report());
-            let Some(problem) = daemon::tls_problem(&settings) else {
-                return ExitCode::SUCCESS;
-            };
-            let _ = writeln!(std::io::stderr(), "gslbd: {problem}");
-            ExitCode::from(EXIT_CONFIG)
+            let problems = daemon::tls_problems(&settings);
+            for problem in &problems {
+                let _ = writeln!(std::io::stderr(), "gslbd: {problem}");
+            }
+            if problems.is_empty() {
+                ExitCode::SUCCESS
+            } else {
+                ExitCode::from(EXIT_CONFIG)
+            }
         }
         Err(error) => {
             let _ = writeln!(std::io::stderr(), "gslbd: {error}");

@@ -68,7 +68,7 @@ fn socket(address: SocketAddr, kind: Type, protocol: Protocol) -> io::Result<Soc
     Ok(socket)
 }
 
-fn bind_tcp(address: SocketAddr) -> io::Result<TcpListener> {
+pub(crate) fn bind_tcp(address: SocketAddr) -> io::Result<TcpListener> {
     let socket = socket(address, Type::STREAM, Protocol::TCP)?;
     // Lets a restart bind while connections of before are in TIME_WAIT; it does not let two listen.
     socket.set_reuse_address(true)?;
@@ -80,7 +80,7 @@ fn bind_tcp(address: SocketAddr) -> io::Result<TcpListener> {
     Ok(socket.into())
 }
 
-fn bind_udp(address: SocketAddr, threads: usize) -> io::Result<Vec<Socket>> {
+pub(crate) fn bind_udp(address: SocketAddr, threads: usize) -> io::Result<Vec<Socket>> {
     let first = socket(address, Type::DGRAM, Protocol::UDP)?;
     first.bind(&address.into())?;
     first.set_reuse_port(true)?;

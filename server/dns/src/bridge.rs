@@ -372,7 +372,7 @@ impl Bridge {
         let edns = query.edns.as_ref().map(|edns| reply_edns(&self.nsid, edns, plan));
         let limit = match self.transport {
             Transport::Udp => udp_limit(query),
-            Transport::Tcp => u16::MAX,
+            _ => u16::MAX,
         };
         match encode(query, plan, self.scratch.answers(), edns.as_ref(), limit, out) {
             Ok(truncated) => {

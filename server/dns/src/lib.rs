@@ -17,6 +17,7 @@
 
 mod bind;
 mod bridge;
+mod certificate;
 mod decide;
 mod encode;
 mod error;
@@ -24,8 +25,10 @@ mod fast;
 #[cfg(feature = "fuzzing")]
 pub mod fuzzing;
 mod limit;
+mod messages;
 #[cfg(feature = "fuzzing")]
 pub mod offline;
+mod quic;
 mod server;
 mod settings;
 mod slow;
@@ -34,8 +37,10 @@ mod tcp;
 mod udp;
 mod wire;
 
+pub use certificate::{Certificate, CertificateError};
 pub use error::DnsError;
 pub use limit::QueryLimit;
+pub use messages::{Messages, smallest_ttl};
 pub use server::DnsServer;
-pub use settings::{DnsSettings, TcpLimits};
+pub use settings::{DnsSettings, Encrypted, TcpLimits};
 pub use stats::{DnsCounts, DnsStats, LATENCY_BOUNDS, QTYPES, RCODES, Transport};

@@ -1,8 +1,10 @@
 //! Start and stop.
 
-use crate::bind::Bound;
+use crate::bind::{Bound, bind_tcp};
 use crate::bridge::Context;
 use crate::error::DnsError;
+use crate::messages::Messages;
+use crate::quic::QuicService;
 use crate::settings::DnsSettings;
 use crate::slow::SlowLane;
 use crate::stats::{DnsStats, Transport};
@@ -17,6 +19,9 @@ use std::time::Duration;
 #[derive(Debug)]
 pub struct DnsServer {
     addresses: Vec<SocketAddr>,
+    tls: Vec<SocketAddr>,
+    quic: Option<QuicService>,
+    quic_addresses: Vec<SocketAddr>,
     udp: Vec<UdpThread>,
     tcp: TcpService,
     slow: Arc<SlowLane>,
@@ -38,6 +43,7 @@ impl DnsServer {
             udp_threads,
             nsid,
             tcp,
+            encrypted,
         } = settings;
         if listen.is_empty() {
             return Err(DnsError::NoAddress);
@@ -58,10 +64,18 @@ impl DnsServer {
             .iter()
             .map(|address| Bound::new(*address, threads))
             .collect::<Result<_, _>>()?;
+        let mut secure = Vec::new();
+        for address in encrypted.iter().flat_map(|e| &e.tls) {
+            let bound = bind_tcp(*address).and_then(|listener| Ok((listener.local_addr()?, listener)));
+            secure.push(bound.map_err(|e| DnsError::listen(*address, Transport::Tls, e))?);
+        }
         let context = Arc::new(Context::new(cell, stats, nsid));
         let slow = SlowLane::start(&context).map_err(DnsError::Thread)?;
         let mut server = Self {
             addresses: Vec::new(),
+            tls: Vec::new(),
+            quic: None,
+            quic_addresses: Vec::new(),
             udp: Vec::new(),
             tcp: TcpService::new(&context, &slow, &tcp),
             slow: Arc::clone(&slow),
@@ -79,6 +93,23 @@ impl DnsServer {
                 .map_err(|e| DnsError::listen(address, Transport::Tcp, e))?;
             server.addresses.push(address);
         }
+        if let Some(encrypted) = encrypted {
+            let service = server.tcp.over_tls(encrypted.certificate.server(&[b"dot"]));
+            for (address, listener) in secure {
+                service
+                    .listen(listener)
+                    .map_err(|e| DnsError::listen(address, Transport::Tls, e))?;
+                server.tls.push(address);
+            }
+            let quic = QuicService::new(server.messages(Transport::Quic), &tcp);
+            for address in encrypted.quic {
+                let bound = quic
+                    .listen(address, encrypted.certificate.server(&[b"doq"]))
+                    .map_err(|e| DnsError::listen(address, Transport::Quic, e))?;
+                server.quic_addresses.push(bound);
+            }
+            server.quic = Some(quic);
+        }
         Ok(server)
     }
 
@@ -88,13 +119,36 @@ impl DnsServer {
         &self.addresses
     }
 
+    /// The addresses listened on for DNS over TLS, likewise.
+    #[must_use]
+    pub fn tls_addrs(&self) -> &[SocketAddr] {
+        &self.tls
+    }
+
+    /// The addresses listened on for DNS over QUIC, likewise.
+    #[must_use]
+    pub fn quic_addrs(&self) -> &[SocketAddr] {
+        &self.quic_addresses
+    }
+
+    /// Answers messages that another server brings over `transport`. It must have ended when this one is shut down.
+    #[must_use]
+    pub fn messages(&self, transport: Transport) -> Messages {
+        self.tcp.messages().over(transport)
+    }
+
     /// Stops: takes nothing new, answers what has arrived, and waits until all is done. TCP connections that need longer
     /// than `grace` are closed.
     pub async fn shutdown(mut self, grace: Duration) {
         self.stop();
         let threads = std::mem::take(&mut self.udp);
         let joined = tokio::task::spawn_blocking(move || threads.into_iter().for_each(UdpThread::join));
-        self.tcp.drain(grace).await;
+        let quic = async {
+            if let Some(quic) = &self.quic {
+                quic.drain(grace).await;
+            }
+        };
+        tokio::join!(self.tcp.drain(grace), quic);
         let joined = async {
             joined.await?;
             // Nobody is left who could hand anything over.
@@ -109,6 +163,9 @@ impl DnsServer {
 
     fn stop(&self) {
         self.tcp.stop();
+        if let Some(quic) = &self.quic {
+            quic.stop();
+        }
         self.udp.iter().for_each(UdpThread::stop);
     }
 }

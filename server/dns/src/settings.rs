@@ -1,5 +1,6 @@
 //! What the daemon configures.
 
+use crate::certificate::Certificate;
 use std::net::SocketAddr;
 use std::time::Duration;
 
@@ -24,8 +25,19 @@ impl Default for TcpLimits {
     }
 }
 
+/// The encrypted transports.
+#[derive(Debug, Clone)]
+pub struct Encrypted {
+    /// What clients are shown.
+    pub certificate: Certificate,
+    /// Addresses for DNS over TLS (RFC 7858). Limits are those of TCP, which they share.
+    pub tls: Vec<SocketAddr>,
+    /// Addresses for DNS over QUIC (RFC 9250).
+    pub quic: Vec<SocketAddr>,
+}
+
 /// Settings of the DNS server.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default)]
 pub struct DnsSettings {
     /// Addresses to listen on, each over UDP and TCP. Port 0 takes a free one, the same for both. An IPv6 address
     /// serves IPv6 only: `[::]` does not include `0.0.0.0`.
@@ -36,6 +48,8 @@ pub struct DnsSettings {
     pub nsid: Option<Vec<u8>>,
     /// TCP.
     pub tcp: TcpLimits,
+    /// DNS over TLS and QUIC; none without a certificate.
+    pub encrypted: Option<Encrypted>,
 }
 
 impl DnsSettings {

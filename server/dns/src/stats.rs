@@ -15,11 +15,17 @@ pub enum Transport {
     Udp = 0,
     /// Streams (RFC 7766).
     Tcp = 1,
+    /// DNS over TLS (RFC 7858).
+    Tls = 2,
+    /// DNS over HTTPS (RFC 8484).
+    Https = 3,
+    /// DNS over QUIC (RFC 9250).
+    Quic = 4,
 }
 
 impl Transport {
     /// Every transport.
-    pub const ALL: [Self; 2] = [Self::Udp, Self::Tcp];
+    pub const ALL: [Self; 5] = [Self::Udp, Self::Tcp, Self::Tls, Self::Https, Self::Quic];
 
     /// Label in metrics.
     #[must_use]
@@ -27,6 +33,9 @@ impl Transport {
         match self {
             Self::Udp => "udp",
             Self::Tcp => "tcp",
+            Self::Tls => "tls",
+            Self::Https => "https",
+            Self::Quic => "quic",
         }
     }
 }

@@ -12,9 +12,10 @@ use axum::response::Response;
 use axum_server::Handle;
 use axum_server::tls_rustls::RustlsConfig;
 use gslb_core::config::Settings;
+use gslb_dns::{Certificate, CertificateError};
 use hyper_util::rt::{TokioExecutor, TokioTimer};
 use std::net::{IpAddr, SocketAddr, TcpListener};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Duration;
 use tokio::task::JoinHandle;
 use tower_http::catch_panic::CatchPanicLayer;
@@ -24,49 +25,41 @@ use tower_http::timeout::TimeoutLayer;
 /// Requests that are being answered at the stop have this long to end.
 const GRACE: Duration = Duration::from_secs(5);
 
-/// Certificate and key of the API, read again on reload.
+/// A certificate that HTTP shows its clients, read again on reload.
 #[derive(Debug, Clone)]
 pub struct Tls {
-    cert: PathBuf,
-    key: PathBuf,
+    certificate: Certificate,
     config: RustlsConfig,
 }
 
 impl Tls {
-    /// Reads certificate and key, if they are configured.
-    ///
-    /// # Errors
-    /// One of the two is missing, or the files cannot be used.
-    pub async fn load(settings: &Settings) -> anyhow::Result<Option<Self>> {
-        match (&settings.api.tls_cert, &settings.api.tls_key) {
-            (None, None) => Ok(None),
-            (Some(cert), Some(key)) => {
-                let config = RustlsConfig::from_pem_file(cert, key)
-                    .await
-                    .with_context(|| files("reading", cert, key))?;
-                Ok(Some(Self {
-                    cert: cert.clone(),
-                    key: key.clone(),
-                    config,
-                }))
-            }
-            _ => bail!("api.tlsCert and api.tlsKey go together: one is set, the other is not"),
-        }
+    /// For a certificate.
+    #[must_use]
+    pub fn new(certificate: Certificate) -> Self {
+        let config = RustlsConfig::from_config(certificate.server(&[b"h2", b"http/1.1"]));
+        Self { certificate, config }
     }
 
-    /// Reads the files again; the old ones stay in use when that fails.
-    pub async fn reload(&self) {
-        match self.config.reload_from_pem_file(&self.cert, &self.key).await {
-            Ok(()) => tracing::info!("the certificate of the API was read again"),
-            Err(error) => {
-                tracing::error!(%error, "{}: the old certificate stays in use", files("reading", &self.cert, &self.key));
-            }
+    /// Reads the files again; the old certificate stays in use when that fails. `what` is for.
+    pub fn reload(&self, what: &str) {
+        match self.certificate.reload() {
+            Ok(()) => tracing::info!("the certificate of {what} was read again"),
+            Err(error) => tracing::error!(%error, "the old certificate of {what} stays in use"),
         }
     }
 }
 
-fn files(doing: &str, cert: &Path, key: &Path) -> String {
-    format!("{doing} {} and {}", cert.display(), key.display())
+/// The certificate that settings name: both files, or none. One without the other is refused by the settings.
+///
+/// # Errors
+/// The files cannot be used.
+pub fn certificate(
+    cert: Option<&PathBuf>,
+    key: Option<&PathBuf>,
+) -> Result<Option<Certificate>, CertificateError> {
+    cert.zip(key)
+        .map(|(cert, key)| Certificate::read(cert, key))
+        .transpose()
 }
 
 /// Binds a TCP port.

@@ -1,6 +1,7 @@
 //! Start, run and stop, on one screen each.
 
 mod cap;
+mod doh;
 mod follow;
 mod http;
 mod metrics;
@@ -17,8 +18,8 @@ use anyhow::Context;
 use cap::Cap;
 use gslb_core::Core;
 use gslb_core::clock::Clock;
-use gslb_core::config::{ConfigError, Settings, Sources};
-use gslb_dns::{DnsServer, DnsSettings, DnsStats};
+use gslb_core::config::{ConfigError, PortOrOff, Settings, Sources};
+use gslb_dns::{Certificate, DnsServer, DnsSettings, DnsStats, Encrypted, Transport};
 use gslb_engine::model::MemberId;
 use gslb_probe::{Prober, ProberSettings, SystemClock};
 use gslb_script::{WorkerProgram, Workers};
@@ -26,7 +27,7 @@ use http::{HttpServers, Tls};
 use signals::{Signals, Wish};
 use std::collections::HashMap;
 use std::io::Write;
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener};
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -39,6 +40,8 @@ const DNS_GRACE: Duration = Duration::from_secs(2);
 
 /// Descriptors wanted: probes on their way (4096) and connections, with room. The hard limit may give fewer.
 const NOFILE: u64 = 65_536;
+/// Connections of DNS over HTTPS, each of which carries many queries.
+const HTTPS_CONNECTIONS: usize = 1024;
 /// Connections to the port of the metrics: a few readers that come every some seconds.
 const METRICS_CONNECTIONS: usize = 64;
 
@@ -49,6 +52,8 @@ pub struct Daemon {
     prober: Arc<Prober>,
     http: HttpServers,
     tls: Option<Tls>,
+    dns_tls: Option<Tls>,
+    https_addr: Option<SocketAddr>,
     level: Option<LogLevel>,
     tasks: TaskTracker,
     stop: CancellationToken,
@@ -56,16 +61,19 @@ pub struct Daemon {
     metrics_addr: SocketAddr,
 }
 
-/// What is wrong with the certificate and key that the settings name, for `--check-config`.
+/// What is wrong with the certificates and keys that the settings name, for `--check-config`.
 #[must_use]
-pub fn tls_problem(settings: &Settings) -> Option<String> {
-    let _ = rustls::crypto::ring::default_provider().install_default();
-    let runtime = match tokio::runtime::Builder::new_current_thread().enable_all().build() {
-        Ok(runtime) => runtime,
-        Err(error) => return Some(error.to_string()),
+pub fn tls_problems(settings: &Settings) -> Vec<String> {
+    let (api, dns) = (&settings.api, &settings.dns);
+    let pairs = [
+        ("api.tlsCert", api.tls_cert.as_ref(), api.tls_key.as_ref()),
+        ("dns.tlsCert", dns.tls_cert.as_ref(), dns.tls_key.as_ref()),
+    ];
+    let problem = |(name, cert, key)| {
+        let error = http::certificate(cert, key).err()?;
+        Some(format!("{}: `{name}`: {error}", settings.origin(name)))
     };
-    let problem = runtime.block_on(Tls::load(settings)).err()?;
-    Some(format!("{}: {problem:#}", settings.origin("api.tlsCert")))
+    pairs.into_iter().filter_map(problem).collect()
 }
 
 impl Daemon {
@@ -89,10 +97,17 @@ impl Daemon {
             tracing::warn!(%error, "the limit of open files could not be raised");
             1024
         });
-        let tls = Tls::load(&settings).await?;
+        let (api, dns) = (&settings.api, &settings.dns);
+        let tls = http::certificate(api.tls_cert.as_ref(), api.tls_key.as_ref())?.map(Tls::new);
+        let dns_certificate = http::certificate(dns.tls_cert.as_ref(), dns.tls_key.as_ref())?;
         http::check_plaintext(&settings, tls.is_some())?;
         let api_listener = http::bind("the API", settings.api.listen_addr, settings.api.port.0)?;
         let metrics_listener = http::bind("metrics", settings.metrics.listen_addr, settings.metrics.port.0)?;
+        let https_port = dns_certificate.as_ref().and(settings.dns.https_port.0);
+        // `::` takes both families here.
+        let https_listener = https_port
+            .map(|port| http::bind("DNS over HTTPS", settings.dns.listen_addr, port))
+            .transpose()?;
         let (api_addr, metrics_addr) = (api_listener.local_addr()?, metrics_listener.local_addr()?);
 
         let scripts = Arc::new(Workers::in_program(workers));
@@ -104,7 +119,7 @@ impl Daemon {
         let (prober, known) = Self::start_probes(&core, &settings, &tasks, &watched).await?;
         let stats = Arc::new(DnsStats::new());
         let dns = DnsServer::start(
-            dns_settings(&settings),
+            dns_settings(&settings, dns_certificate.as_ref()),
             Arc::clone(&core.snapshot),
             Arc::clone(&stats),
         )?;
@@ -133,6 +148,12 @@ impl Daemon {
         }));
         let mut servers = HttpServers::default();
         let connections = Cap::new(cap::share_of(descriptors));
+        let dns_tls = dns_certificate.map(Tls::new);
+        let https_addr = https_listener.as_ref().map(TcpListener::local_addr).transpose()?;
+        if let Some(listener) = https_listener {
+            let app = doh::router(dns.messages(Transport::Https));
+            servers.serve(listener, dns_tls.as_ref(), Cap::new(HTTPS_CONNECTIONS), app)?;
+        }
         servers.serve(api_listener, tls.as_ref(), connections, http::application(&state))?;
         servers.serve(
             metrics_listener,
@@ -162,6 +183,8 @@ impl Daemon {
             prober,
             http: servers,
             tls,
+            dns_tls,
+            https_addr,
             level,
             tasks,
             stop,
@@ -169,6 +192,15 @@ impl Daemon {
             metrics_addr,
         };
         tracing::info!(dns = %daemon.dns_addr(), api = %api_addr, metrics = %metrics_addr, "answering");
+        for (what, addresses) in [
+            ("TLS", daemon.dns.tls_addrs()),
+            ("QUIC", daemon.dns.quic_addrs()),
+            ("HTTPS", daemon.https_addr.as_slice()),
+        ] {
+            for address in addresses {
+                tracing::info!(%address, "answering DNS over {what}");
+            }
+        }
         Ok(daemon)
     }
 
@@ -200,6 +232,16 @@ impl Daemon {
             .first()
             .copied()
             .unwrap_or_else(|| SocketAddr::from(([0, 0, 0, 0], 0)))
+    }
+
+    /// Where DNS over TLS, QUIC and HTTPS listen.
+    #[must_use]
+    pub fn encrypted_addrs(&self) -> [&[SocketAddr]; 3] {
+        [
+            self.dns.tls_addrs(),
+            self.dns.quic_addrs(),
+            self.https_addr.as_slice(),
+        ]
     }
 
     /// Where API and console listen.
@@ -235,8 +277,10 @@ impl Daemon {
             }
             Err(error) => tracing::error!(%error, "the new settings are wrong; the old ones stay in force"),
         }
-        if let Some(tls) = &self.tls {
-            tls.reload().await;
+        for (tls, what) in [(&self.tls, "the API"), (&self.dns_tls, "DNS")] {
+            if let Some(tls) = tls {
+                tls.reload(what);
+            }
         }
     }
 
@@ -260,17 +304,32 @@ fn rtt_threshold(settings: &Settings) -> Duration {
     Duration::try_from_secs_f64(settings.latency.min_rtt_threshold_ms.0 / 1_000.0).unwrap_or_default()
 }
 
-fn dns_settings(settings: &Settings) -> DnsSettings {
-    let (ip, port) = (settings.dns.listen_addr, settings.dns.port.0);
-    let mut listen = vec![SocketAddr::new(ip, port)];
+/// The configured addresses of DNS, with a port.
+fn dns_addresses(settings: &Settings, port: u16) -> Vec<SocketAddr> {
+    let ip = settings.dns.listen_addr;
+    let mut addresses = vec![SocketAddr::new(ip, port)];
     if ip == IpAddr::V6(Ipv6Addr::UNSPECIFIED) {
         // A socket of its own for IPv4: the one for IPv6 takes that family alone.
-        listen.push(SocketAddr::new(Ipv4Addr::UNSPECIFIED.into(), port));
+        addresses.push(SocketAddr::new(Ipv4Addr::UNSPECIFIED.into(), port));
     }
+    addresses
+}
+
+fn dns_settings(settings: &Settings, certificate: Option<&Certificate>) -> DnsSettings {
+    let dns = &settings.dns;
+    let at = |port: PortOrOff| {
+        let addresses = port.0.map(|port| dns_addresses(settings, port));
+        addresses.unwrap_or_default()
+    };
     DnsSettings {
-        listen,
-        udp_threads: usize::try_from(settings.dns.udp_threads).unwrap_or_default(),
-        nsid: settings.dns.nsid.as_ref().map(|text| text.clone().into_bytes()),
+        listen: dns_addresses(settings, dns.port.0),
+        udp_threads: usize::try_from(dns.udp_threads).unwrap_or_default(),
+        nsid: dns.nsid.as_ref().map(|text| text.clone().into_bytes()),
+        encrypted: certificate.map(|certificate| Encrypted {
+            certificate: certificate.clone(),
+            tls: at(dns.tls_port),
+            quic: at(dns.quic_port),
+        }),
         ..DnsSettings::default()
     }
 }

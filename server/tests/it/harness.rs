@@ -14,6 +14,7 @@ use serde_json::{Value, json};
 use std::net::{IpAddr, SocketAddr};
 use std::time::Duration;
 use tempfile::TempDir;
+use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpStream, UdpSocket};
 
 /// The bootstrap token of test daemons.
@@ -76,6 +77,18 @@ pub async fn send(
     body: &str,
 ) -> Answer {
     let stream = TcpStream::connect(to).await.unwrap();
+    exchange(stream, to, method, path, headers, Bytes::from(body.to_owned())).await
+}
+
+/// One request on a connection.
+pub async fn exchange(
+    stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static,
+    to: SocketAddr,
+    method: Method,
+    path: &str,
+    headers: &[(&str, &str)],
+    body: Bytes,
+) -> Answer {
     let (mut sender, connection) = hyper::client::conn::http1::handshake(TokioIo::new(stream))
         .await
         .unwrap();
@@ -87,7 +100,7 @@ pub async fn send(
     for (name, value) in headers {
         request = request.header(*name, *value);
     }
-    let request = request.body(Full::new(Bytes::from(body.to_owned()))).unwrap();
+    let request = request.body(Full::new(body)).unwrap();
     let (head, body) = sender.send_request(request).await.unwrap().into_parts();
     let bytes = body.collect().await.unwrap().to_bytes();
     Answer {
@@ -115,6 +128,15 @@ impl TestDaemon {
 
     /// A daemon over a folder that may hold the database of an earlier one.
     pub async fn in_folder(folder: TempDir, extra: &str) -> Self {
+        Self::start(folder, extra, &[]).await
+    }
+
+    /// A daemon with these settings beside its own.
+    pub async fn with_settings(folder: TempDir, settings: &[(&str, &str)]) -> Self {
+        Self::start(folder, "", settings).await
+    }
+
+    async fn start(folder: TempDir, extra: &str, settings: &[(&str, &str)]) -> Self {
         let path = folder.path().join("config.yaml");
         let database = folder.path().join("gslbd.db");
         let text = format!(
@@ -130,11 +152,14 @@ impl TestDaemon {
         };
         let mut sources = gslb_core::config::Sources::of_process(Some(&path)).unwrap();
         sources.environment.clear();
-        let sources = with_ports(sources, &args).with("api.key", TOKEN, "test").with(
+        let mut sources = with_ports(sources, &args).with("api.key", TOKEN, "test").with(
             "admin.password",
             PASSWORD,
             "test",
         );
+        for (setting, value) in settings {
+            sources = sources.with(setting, value, "test");
+        }
         let daemon = Daemon::start(sources, None, workers()).await.unwrap();
         let (api, dns, metrics) = (daemon.api_addr(), daemon.dns_addr(), daemon.metrics_addr());
         Self {
@@ -168,6 +193,19 @@ impl TestDaemon {
 
     pub async fn plain() -> Self {
         Self::with_config("").await
+    }
+
+    /// Where DNS over TLS, QUIC and HTTPS listen.
+    pub fn encrypted(&self) -> [SocketAddr; 3] {
+        let daemon = self.daemon.as_ref().unwrap();
+        daemon.encrypted_addrs().map(|addresses| addresses[0])
+    }
+
+    /// Reads these sources again, as SIGHUP does.
+    pub async fn reload(&self) {
+        let path = self.folder.path().join("config.yaml");
+        let sources = gslb_core::config::Sources::of_process(Some(&path));
+        self.daemon.as_ref().unwrap().reload(sources).await;
     }
 
     /// Stops the daemon and gives its folder back.

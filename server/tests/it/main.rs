@@ -3,6 +3,7 @@
 mod access;
 mod console;
 mod contract;
+mod doh;
 mod harness;
 mod live;
 mod operations;

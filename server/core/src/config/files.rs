@@ -69,6 +69,8 @@ impl Settings {
             &asn,
         );
         look("routing.mapFile", self.routing.map_file.as_deref(), &rules);
+        look("dns.tlsCert", self.dns.tls_cert.as_deref(), &whole);
+        look("dns.tlsKey", self.dns.tls_key.as_deref(), &whole);
         look("api.tlsCert", self.api.tls_cert.as_deref(), &whole);
         look("api.tlsKey", self.api.tls_key.as_deref(), &whole);
         let keys = self.license.public_keys.keys();

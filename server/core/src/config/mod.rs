@@ -23,7 +23,8 @@ pub use table::{
     Settings, Signals, TABLE,
 };
 pub use value::{
-    Id, LogFormat, LogLevel, Multiplier, Port, PublicKeys, Secret, SettingValue, SignalTable, Weight,
+    Id, LogFormat, LogLevel, Multiplier, Port, PortOrOff, PublicKeys, Secret, SettingValue, SignalTable,
+    Weight,
 };
 
 /// The file that is read when the command line names none; it may be absent.

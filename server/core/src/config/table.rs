@@ -6,7 +6,8 @@ use super::macros::settings;
 use super::reload::Reload;
 use super::source::{Files, Loader, Origin, place_of};
 use super::value::{
-    Id, LogFormat, LogLevel, Multiplier, Port, PublicKeys, Secret, SettingValue as _, SignalTable, Weight,
+    Id, LogFormat, LogLevel, Multiplier, Port, PortOrOff, PublicKeys, Secret, SettingValue as _, SignalTable,
+    Weight,
 };
 use crate::ops::{MAX_PASSWORD, MIN_PASSWORD};
 use gslb_api_types::SettingView;
@@ -36,6 +37,16 @@ settings! {
         udp_threads: u32 = "udpThreads", "0", restart;
         "Name that this server tells when asked for it (RFC 5001)."
         nsid: Option<String> = "nsid", "", restart;
+        "Certificate chain for DNS over TLS, QUIC and HTTPS, PEM; without one there is none of them. Read again on reload."
+        tls_cert: Option<PathBuf> = "tlsCert", "", restart;
+        "Private key of that certificate, PEM."
+        tls_key: Option<PathBuf> = "tlsKey", "", restart;
+        "Port for DNS over TLS (RFC 7858); 0 takes a free one, off is none."
+        tls_port: PortOrOff = "tlsPort", "853", restart;
+        "Port for DNS over QUIC (RFC 9250), UDP; 0 takes a free one, off is none."
+        quic_port: PortOrOff = "quicPort", "853", restart;
+        "Port for DNS over HTTPS (RFC 8484) at /dns-query; 0 takes a free one, off is none."
+        https_port: PortOrOff = "httpsPort", "443", restart;
     }
 
     /// Defaults of routing.
@@ -241,12 +252,15 @@ impl Settings {
 
     /// Rules across settings.
     fn check(&self, loader: &mut Loader) {
-        let api = &self.api;
-        if api.tls_cert.is_some() != api.tls_key.is_some() {
-            let (given, missing) = if api.tls_cert.is_some() {
-                ("api.tlsCert", "api.tlsKey")
-            } else {
-                ("api.tlsKey", "api.tlsCert")
+        let (api, dns) = (&self.api, &self.dns);
+        for (cert, key, given) in [
+            ("api.tlsCert", "api.tlsKey", (&api.tls_cert, &api.tls_key)),
+            ("dns.tlsCert", "dns.tlsKey", (&dns.tls_cert, &dns.tls_key)),
+        ] {
+            let (given, missing) = match given {
+                (Some(_), None) => (cert, key),
+                (None, Some(_)) => (key, cert),
+                _ => continue,
             };
             loader.problem(
                 place_of(&self.origin(given)),

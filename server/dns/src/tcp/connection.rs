@@ -1,4 +1,4 @@
-//! One connection: messages with a length in front (RFC 1035 §4.2.2), pipelined (RFC 7766 §6.2.1.1).
+//! One connection: messages with a length in front (RFC 1035 §4.2.2), pipelined (RFC 7766 §6.2.1.1), over TCP or TLS.
 //!
 //! Queries are answered as they are read, one by one, by one task. Answers collect in a buffer while whole queries are
 //! there: a pipeline of a hundred queries is one write. No answer waits for anything but the processor, unless the query
@@ -6,17 +6,12 @@
 //! done.
 
 use super::TcpService;
-use crate::bridge::{Bridge, Context, Handled, Slow, unix_now};
-use crate::slow::Job;
-use crate::stats::{Slot, Transport};
+use crate::bridge::{Bridge, Handled, unix_now};
 use gslb_engine::model::ServiceId;
-use std::io::{self, Read as _};
+use std::io;
 use std::net::SocketAddr;
-use std::os::fd::AsFd as _;
-use std::time::Instant;
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::net::TcpStream;
-use tokio::sync::oneshot;
+use std::time::{Duration, Instant};
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::time::{timeout, timeout_at};
 
 /// Octets read at a time.
@@ -25,15 +20,22 @@ const CHUNK: usize = 4096;
 /// more work done for it.
 const OUTPUT: usize = 64 * 1024;
 
+/// What has arrived before the stop is read for so long.
+const SETTLE: Duration = Duration::from_millis(10);
+
+/// What a connection reads and writes.
+pub(super) trait Stream: AsyncRead + AsyncWrite {}
+impl<T: AsyncRead + AsyncWrite> Stream for T {}
+
 impl TcpService {
     /// Serves a connection until the client closes it, it idles too long, or the server stops.
-    pub(super) async fn serve(&self, mut stream: TcpStream, peer: SocketAddr) {
+    pub(super) async fn serve(&self, mut stream: impl Stream + Unpin, peer: SocketAddr) {
         // Errors of one connection are the client's affair: it has gone away.
         let _ = self.converse(&mut stream, peer).await;
         let _ = stream.shutdown().await;
     }
 
-    async fn converse(&self, stream: &mut TcpStream, peer: SocketAddr) -> io::Result<()> {
+    async fn converse(&self, stream: &mut (impl Stream + Unpin), peer: SocketAddr) -> io::Result<()> {
         let mut input = Vec::with_capacity(CHUNK);
         let mut output = Vec::new();
         // A whole query moves the deadline, single octets do not: slow senders cannot hold a connection open.
@@ -58,33 +60,27 @@ impl TcpService {
     /// Answers what has arrived before the stop.
     async fn finish(
         &self,
-        stream: &mut TcpStream,
+        stream: &mut (impl Stream + Unpin),
         peer: SocketAddr,
         input: &mut Vec<u8>,
         output: &mut Vec<u8>,
     ) -> io::Result<()> {
-        // The runtime's own attempt to read looks at what its last poll told it, which may be older than a query that lies
-        // in the socket: the socket itself is asked, through a second handle. It does not block, as its first one does not.
-        let socket = std::net::TcpStream::from(stream.as_fd().try_clone_to_owned()?);
-        let mut chunk = [0; CHUNK];
         loop {
-            match (&socket).read(&mut chunk) {
-                Ok(0) => return Ok(()),
-                Ok(count) => {
-                    input.extend_from_slice(chunk.get(..count).unwrap_or_default());
-                    self.answer_all(stream, peer, input, output).await?;
-                }
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(()),
-                Err(error) => return Err(error),
-            }
+            input.reserve(CHUNK);
+            // A first attempt to read looks at what the runtime's last poll told it, which may be older than a query that
+            // lies in the socket. A timer cannot end before sockets have been polled once more.
+            match timeout(SETTLE, stream.read_buf(input)).await {
+                Err(_) | Ok(Ok(0)) => return Ok(()),
+                Ok(read) => read?,
+            };
+            self.answer_all(stream, peer, input, output).await?;
         }
     }
 
     /// Answers all whole messages of `input` and removes them. Returns whether there was an answer.
     async fn answer_all(
         &self,
-        stream: &mut TcpStream,
+        stream: &mut (impl Stream + Unpin),
         peer: SocketAddr,
         input: &mut Vec<u8>,
         output: &mut Vec<u8>,
@@ -102,14 +98,19 @@ impl TcpService {
             if let Some(service) = left
                 && let Some((message, length)) = frame(input.get(done + taken..).unwrap_or_default())
             {
-                answers += self.answer_slowly(service, message.to_vec(), peer, output).await;
+                answers += add(output, &self.messages.wait(service, message, peer).await);
                 taken += length;
             }
             done += taken;
             if !output.is_empty() {
-                timeout(self.idle, stream.write_all(output)).await??;
+                let write = async {
+                    stream.write_all(output).await?;
+                    // TLS may keep some of it.
+                    stream.flush().await
+                };
+                timeout(self.idle, write).await??;
                 output.clear();
-                self.slot.latency(answers, begin.elapsed());
+                self.messages.slot().latency(answers, begin.elapsed());
                 answered = true;
             }
             if taken == 0 {
@@ -129,14 +130,15 @@ impl TcpService {
         let mut bridge: Option<Bridge> = None;
         let mut reply = Vec::new();
         let (mut taken, mut answers, mut left) = (0, 0, None);
-        let snapshot = self.context.cell.load();
+        let context = self.messages.context();
+        let snapshot = context.cell.load();
         let now = unix_now();
         while let Some((message, length)) = frame(input.get(taken..).unwrap_or_default()) {
             if output.len() >= OUTPUT {
                 break;
             }
-            let bridge = bridge.get_or_insert_with(|| self.context.lend(Transport::Tcp));
-            let handled = bridge.answer(&self.slot, &snapshot, now, message, peer, &mut reply);
+            let bridge = bridge.get_or_insert_with(|| context.lend(self.messages.transport()));
+            let handled = bridge.answer(self.messages.slot(), &snapshot, now, message, peer, &mut reply);
             if let Handled::Left(service) = handled {
                 left = Some(service);
                 break;
@@ -145,32 +147,9 @@ impl TcpService {
             taken += length;
         }
         if let Some(bridge) = bridge {
-            self.context.give_back(bridge);
+            context.give_back(bridge);
         }
         Progress { taken, answers, left }
-    }
-
-    /// Answers a message that was left, by a thread that may wait. Returns the number of answers.
-    async fn answer_slowly(
-        &self,
-        service: ServiceId,
-        message: Vec<u8>,
-        peer: SocketAddr,
-        output: &mut Vec<u8>,
-    ) -> u64 {
-        let (done, reply) = oneshot::channel();
-        let left = Left {
-            message: message.clone(),
-            peer,
-            done,
-        };
-        let reply = if self.slow.push(service, Box::new(left)) {
-            // Nothing comes back from a defect.
-            reply.await.unwrap_or_default()
-        } else {
-            finish(&self.context, &self.slot, &message, peer, Slow::Skip)
-        };
-        add(output, &reply)
     }
 }
 
@@ -181,37 +160,6 @@ struct Progress {
     answers: u64,
     /// The message behind them is left, counted and admitted, for a thread that may wait: it asks for this service.
     left: Option<ServiceId>,
-}
-
-/// A message for a thread that may wait.
-struct Left {
-    message: Vec<u8>,
-    peer: SocketAddr,
-    done: oneshot::Sender<Vec<u8>>,
-}
-
-impl Job for Left {
-    fn work(self: Box<Self>, context: &Context, slot: &Slot) {
-        let reply = finish(context, slot, &self.message, self.peer, Slow::Wait);
-        // The connection may have been closed meanwhile.
-        let _ = self.done.send(reply);
-    }
-}
-
-fn finish(context: &Context, slot: &Slot, message: &[u8], peer: SocketAddr, slow: Slow) -> Vec<u8> {
-    let mut reply = Vec::new();
-    let mut bridge = context.lend(Transport::Tcp);
-    bridge.finish(
-        slot,
-        &context.cell.load(),
-        unix_now(),
-        message,
-        peer,
-        slow,
-        &mut reply,
-    );
-    context.give_back(bridge);
-    reply
 }
 
 /// Adds a reply, if there is one, with its length in front. Returns how many were added.

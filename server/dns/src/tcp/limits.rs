@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// Counts open connections.
 #[derive(Debug)]
-pub(super) struct Limiter {
+pub(crate) struct Limiter {
     total: usize,
     per_client: usize,
     open: Mutex<Open>,
@@ -21,7 +21,7 @@ struct Open {
 
 /// The right to hold one connection; given back when dropped.
 #[derive(Debug)]
-pub(super) struct Permit {
+pub(crate) struct Permit {
     limiter: Arc<Limiter>,
     client: IpAddr,
 }
@@ -35,7 +35,7 @@ fn client(ip: IpAddr) -> IpAddr {
 }
 
 impl Limiter {
-    pub(super) fn new(limits: &TcpLimits) -> Arc<Self> {
+    pub(crate) fn new(limits: &TcpLimits) -> Arc<Self> {
         Arc::new(Self {
             total: limits.connections,
             per_client: limits.connections_per_client,
@@ -48,7 +48,7 @@ impl Limiter {
     }
 
     /// Lets a connection in, or not.
-    pub(super) fn admit(self: &Arc<Self>, ip: IpAddr) -> Option<Permit> {
+    pub(crate) fn admit(self: &Arc<Self>, ip: IpAddr) -> Option<Permit> {
         let client = client(ip);
         let mut open = self.open();
         let held = open.clients.get(&client).copied().unwrap_or(0);

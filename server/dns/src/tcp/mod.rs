@@ -1,17 +1,21 @@
-//! TCP (RFC 7766): an accept loop for each listen address, a task for each connection.
+//! TCP (RFC 7766), plain and with TLS in it (RFC 7858): an accept loop for each listen address, a task for each connection.
 
 mod connection;
-mod limits;
+pub(crate) mod limits;
 
 use crate::bridge::Context;
+use crate::messages::Messages;
 use crate::settings::TcpLimits;
 use crate::slow::SlowLane;
-use crate::stats::Slot;
+use crate::stats::{DnsStats, Transport};
 use limits::Limiter;
-use std::net::TcpListener as StdListener;
+use rustls::ServerConfig;
+use std::net::{SocketAddr, TcpListener as StdListener};
 use std::sync::Arc;
 use std::time::Duration;
-use tokio::net::TcpListener;
+use tokio::net::{TcpListener, TcpStream};
+use tokio::time::timeout;
+use tokio_rustls::TlsAcceptor;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
@@ -21,10 +25,9 @@ const PAUSE: Duration = Duration::from_millis(50);
 /// What all connections share.
 #[derive(Debug, Clone)]
 pub(crate) struct TcpService {
-    context: Arc<Context>,
-    /// Takes queries that may have to wait for a script.
-    slow: Arc<SlowLane>,
-    slot: Arc<Slot>,
+    messages: Messages,
+    /// Connections speak TLS before anything else.
+    tls: Option<Arc<ServerConfig>>,
     limiter: Arc<Limiter>,
     idle: Duration,
     /// No new connections; those that are open answer what they have and close.
@@ -37,14 +40,22 @@ pub(crate) struct TcpService {
 impl TcpService {
     pub(crate) fn new(context: &Arc<Context>, slow: &Arc<SlowLane>, limits: &TcpLimits) -> Self {
         Self {
-            context: Arc::clone(context),
-            slow: Arc::clone(slow),
-            slot: context.stats.slot(),
+            messages: Messages::new(context, slow, Transport::Tcp),
+            tls: None,
             limiter: Limiter::new(limits),
             idle: limits.idle,
             stop: CancellationToken::new(),
             abort: CancellationToken::new(),
             tasks: TaskTracker::new(),
+        }
+    }
+
+    /// The same service, its limits included, for connections that speak TLS.
+    pub(crate) fn over_tls(&self, tls: Arc<ServerConfig>) -> Self {
+        Self {
+            messages: self.messages.over(Transport::Tls),
+            tls: Some(tls),
+            ..self.clone()
         }
     }
 
@@ -81,18 +92,40 @@ impl TcpService {
             };
             failing = false;
             let Some(permit) = self.limiter.admit(peer.ip()) else {
-                self.context.stats.tcp_refused();
+                self.stats().tcp_refused();
                 continue;
             };
             let service = self.clone();
             self.tasks.spawn(async move {
-                service.context.stats.tcp_opened();
+                service.stats().tcp_opened();
                 let abort = service.abort.clone();
-                abort.run_until_cancelled(service.serve(stream, peer)).await;
-                service.context.stats.tcp_closed();
+                abort.run_until_cancelled(service.open(stream, peer)).await;
+                service.stats().tcp_closed();
                 drop(permit);
             });
         }
+    }
+
+    async fn open(&self, stream: TcpStream, peer: SocketAddr) {
+        let Some(tls) = &self.tls else {
+            return self.serve(stream, peer).await;
+        };
+        let shake = self.stop.run_until_cancelled(timeout(
+            self.idle,
+            TlsAcceptor::from(Arc::clone(tls)).accept(stream),
+        ));
+        // A client that does not get through its handshake has its own log.
+        if let Some(Ok(Ok(stream))) = shake.await {
+            self.serve(stream, peer).await;
+        }
+    }
+
+    pub(crate) fn messages(&self) -> &Messages {
+        &self.messages
+    }
+
+    fn stats(&self) -> &DnsStats {
+        &self.messages.context().stats
     }
 
     /// Tells everything to end. Does not wait.
@@ -103,7 +136,7 @@ impl TcpService {
 
     /// Waits until all connections have ended; after `grace` they are closed.
     pub(crate) async fn drain(&self, grace: Duration) {
-        if tokio::time::timeout(grace, self.tasks.wait()).await.is_err() {
+        if timeout(grace, self.tasks.wait()).await.is_err() {
             self.abort.cancel();
             self.tasks.wait().await;
         }

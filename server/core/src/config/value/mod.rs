@@ -129,6 +129,31 @@ impl SettingValue for Port {
 
 impl FromNode for Port {}
 
+/// A port, or `off`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PortOrOff(pub Option<u16>);
+
+impl SettingValue for PortOrOff {
+    fn from_text(text: &str) -> Result<Self, String> {
+        match text.trim() {
+            // `off` is a truth value in YAML.
+            "off" | "false" => Ok(Self(None)),
+            number => match number.parse() {
+                Ok(port) => Ok(Self(Some(port))),
+                Err(_) => Err(format!(
+                    "`{text}` is neither a port between 0 and 65535 nor `off`"
+                )),
+            },
+        }
+    }
+
+    fn show(&self) -> String {
+        self.0.map_or_else(|| "off".to_owned(), |port| port.to_string())
+    }
+}
+
+impl FromNode for PortOrOff {}
+
 fn number(text: &str) -> Result<f64, String> {
     let number: f64 = text
         .trim()

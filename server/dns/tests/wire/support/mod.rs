@@ -2,6 +2,7 @@
 
 pub mod ask;
 pub mod reply;
+pub mod secure;
 pub mod world;
 
 use ask::Ask;
@@ -42,6 +43,7 @@ impl Server {
             udp_threads: 1,
             nsid: None,
             tcp: TcpLimits::default(),
+            encrypted: None,
         };
         change(&mut settings);
         let runtime = tokio::runtime::Builder::new_multi_thread()
@@ -66,6 +68,14 @@ impl Server {
 
     pub fn addresses(&self) -> Vec<SocketAddr> {
         self.server.as_ref().unwrap().local_addrs().to_vec()
+    }
+
+    pub fn tls_address(&self) -> SocketAddr {
+        self.server.as_ref().unwrap().tls_addrs()[0]
+    }
+
+    pub fn quic_address(&self) -> SocketAddr {
+        self.server.as_ref().unwrap().quic_addrs()[0]
     }
 
     /// Stops the server and waits until it has.
@@ -152,7 +162,7 @@ impl Drop for Server {
 }
 
 /// Sends a message with its length.
-pub fn send(stream: &mut TcpStream, message: &[u8]) {
+pub fn send(stream: &mut impl Write, message: &[u8]) {
     stream.write_all(&framed(message)).unwrap();
 }
 
@@ -162,7 +172,7 @@ pub fn framed(message: &[u8]) -> Vec<u8> {
 }
 
 /// The next message; `None` when the server has closed the connection.
-pub fn receive(stream: &mut TcpStream) -> Option<Vec<u8>> {
+pub fn receive(stream: &mut impl Read) -> Option<Vec<u8>> {
     let mut length = [0; 2];
     match stream.read_exact(&mut length) {
         Ok(()) => {}

@@ -1,0 +1,154 @@
+//! Messages that a stream carries whole: over TCP and TLS, and those that another server brings, over HTTPS and QUIC.
+//!
+//! No answer waits for anything but the processor, unless the query needs a script that takes milliseconds: then a thread
+//! that may wait takes it.
+
+use crate::bridge::{Context, Handled, Slow, unix_now};
+use crate::slow::{Job, SlowLane};
+use crate::stats::{Slot, Transport};
+use gslb_engine::model::ServiceId;
+use hickory_proto::op::Message;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Instant;
+use tokio::sync::oneshot;
+
+/// Answers messages of one transport.
+#[derive(Debug, Clone)]
+pub struct Messages {
+    context: Arc<Context>,
+    /// Takes queries that may have to wait for a script.
+    slow: Arc<SlowLane>,
+    slot: Arc<Slot>,
+    transport: Transport,
+}
+
+impl Messages {
+    pub(crate) fn new(context: &Arc<Context>, slow: &Arc<SlowLane>, transport: Transport) -> Self {
+        Self {
+            context: Arc::clone(context),
+            slow: Arc::clone(slow),
+            slot: context.stats.slot(),
+            transport,
+        }
+    }
+
+    /// The same for another transport.
+    pub(crate) fn over(&self, transport: Transport) -> Self {
+        Self {
+            slot: self.context.stats.slot(),
+            transport,
+            ..self.clone()
+        }
+    }
+
+    pub(crate) fn context(&self) -> &Context {
+        &self.context
+    }
+
+    pub(crate) fn slot(&self) -> &Slot {
+        &self.slot
+    }
+
+    pub(crate) fn transport(&self) -> Transport {
+        self.transport
+    }
+
+    /// The reply to a message; `None` when there is none to give. `peer` is who sent it.
+    pub async fn answer(&self, message: &[u8], peer: SocketAddr) -> Option<Vec<u8>> {
+        let begin = Instant::now();
+        let (handled, mut reply) = self.attempt(message, peer);
+        if let Handled::Left(service) = handled {
+            reply = self.wait(service, message, peer).await;
+        }
+        if reply.is_empty() {
+            return None;
+        }
+        self.slot.latency(1, begin.elapsed());
+        Some(reply)
+    }
+
+    fn attempt(&self, message: &[u8], peer: SocketAddr) -> (Handled, Vec<u8>) {
+        let mut reply = Vec::new();
+        let mut bridge = self.context.lend(self.transport);
+        let snapshot = self.context.cell.load();
+        let handled = bridge.answer(&self.slot, &snapshot, unix_now(), message, peer, &mut reply);
+        self.context.give_back(bridge);
+        (handled, reply)
+    }
+
+    /// The reply to a message that was left because of `service`, by a thread that may wait.
+    pub(crate) async fn wait(&self, service: ServiceId, message: &[u8], peer: SocketAddr) -> Vec<u8> {
+        let (done, reply) = oneshot::channel();
+        let left = Left {
+            message: message.to_vec(),
+            peer,
+            transport: self.transport,
+            done,
+        };
+        if self.slow.push(service, Box::new(left)) {
+            // Nothing comes back from a defect.
+            return reply.await.unwrap_or_default();
+        }
+        finish(
+            &self.context,
+            &self.slot,
+            self.transport,
+            message,
+            peer,
+            Slow::Skip,
+        )
+    }
+}
+
+/// A message for a thread that may wait.
+struct Left {
+    message: Vec<u8>,
+    peer: SocketAddr,
+    transport: Transport,
+    done: oneshot::Sender<Vec<u8>>,
+}
+
+impl Job for Left {
+    fn work(self: Box<Self>, context: &Context, slot: &Slot) {
+        let reply = finish(
+            context,
+            slot,
+            self.transport,
+            &self.message,
+            self.peer,
+            Slow::Wait,
+        );
+        // The connection may have been closed meanwhile.
+        let _ = self.done.send(reply);
+    }
+}
+
+fn finish(
+    context: &Context,
+    slot: &Slot,
+    transport: Transport,
+    message: &[u8],
+    peer: SocketAddr,
+    slow: Slow,
+) -> Vec<u8> {
+    let mut reply = Vec::new();
+    let mut bridge = context.lend(transport);
+    let (snapshot, now) = (context.cell.load(), unix_now());
+    bridge.finish(slot, &snapshot, now, message, peer, slow, &mut reply);
+    context.give_back(bridge);
+    reply
+}
+
+/// Least TTL of the records in a reply: how long a cache may keep it as a whole. `None` when it has none. Of an SOA that
+/// says for how long there is nothing, its TTL counts, which is no more than its minimum (RFC 2308 §5).
+#[must_use]
+pub fn smallest_ttl(reply: &[u8]) -> Option<u32> {
+    let reply = Message::from_vec(reply).ok()?;
+    let records = reply
+        .answers
+        .iter()
+        .chain(&reply.authorities)
+        .chain(&reply.additionals);
+    records.map(|record| record.ttl).min()
+}
