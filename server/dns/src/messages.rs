@@ -57,9 +57,9 @@ impl Messages {
     /// The reply to a message; `None` when there is none to give. `peer` is who sent it.
     pub async fn answer(&self, message: &[u8], peer: SocketAddr) -> Option<Vec<u8>> {
         let begin = Instant::now();
-        let (handled, mut reply) = self.attempt(message, peer);
+        let (handled, reply) = self.attempt(message, peer);
         if let Handled::Left(service) = handled {
-            reply = self.wait(service, message, peer).await;
+            return Some(self.finish(service, message, peer).await).filter(|reply| !reply.is_empty());
         }
         if reply.is_empty() {
             return None;
@@ -77,8 +77,9 @@ impl Messages {
         (handled, reply)
     }
 
-    /// The reply to a message that was left because of `service`, by a thread that may wait.
-    pub(crate) async fn wait(&self, service: ServiceId, message: &[u8], peer: SocketAddr) -> Vec<u8> {
+    /// The reply to a message that was left because of `service`, by a thread that may wait; empty after a defect.
+    pub(crate) async fn finish(&self, service: ServiceId, message: &[u8], peer: SocketAddr) -> Vec<u8> {
+        let begin = Instant::now();
         let (done, reply) = oneshot::channel();
         let left = Left {
             message: message.to_vec(),
@@ -86,18 +87,20 @@ impl Messages {
             transport: self.transport,
             done,
         };
-        if self.slow.push(service, Box::new(left)) {
-            // Nothing comes back from a defect.
-            return reply.await.unwrap_or_default();
-        }
-        finish(
-            &self.context,
-            &self.slot,
-            self.transport,
-            message,
-            peer,
-            Slow::Skip,
-        )
+        let reply = if self.slow.push(service, Box::new(left)) {
+            reply.await.unwrap_or_default()
+        } else {
+            finish(
+                &self.context,
+                &self.slot,
+                self.transport,
+                message,
+                peer,
+                Slow::Skip,
+            )
+        };
+        self.slot.latency(1, begin.elapsed());
+        reply
     }
 }
 

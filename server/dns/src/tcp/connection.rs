@@ -2,8 +2,8 @@
 //!
 //! Queries are answered as they are read, one by one, by one task. Answers collect in a buffer while whole queries are
 //! there: a pipeline of a hundred queries is one write. No answer waits for anything but the processor, unless the query
-//! needs a script that takes milliseconds: then a thread that may wait takes it, and the connection goes on when it is
-//! done.
+//! needs a script that takes milliseconds: then a thread that may wait takes it, its answer comes when it is done, and those
+//! behind it do not wait for it.
 
 use super::TcpService;
 use crate::bridge::{Bridge, Handled, unix_now};
@@ -12,6 +12,7 @@ use std::io;
 use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
+use tokio::task::{JoinError, JoinSet};
 use tokio::time::{timeout, timeout_at};
 
 /// Octets read at a time.
@@ -20,6 +21,8 @@ const CHUNK: usize = 4096;
 /// more work done for it.
 const OUTPUT: usize = 64 * 1024;
 
+/// Queries of one connection that may be with threads which wait.
+const SLOW: usize = 32;
 /// What has arrived before the stop is read for so long.
 const SETTLE: Duration = Duration::from_millis(10);
 
@@ -29,121 +32,170 @@ impl<T: AsyncRead + AsyncWrite> Stream for T {}
 
 impl TcpService {
     /// Serves a connection until the client closes it, it idles too long, or the server stops.
-    pub(super) async fn serve(&self, mut stream: impl Stream + Unpin, peer: SocketAddr) {
+    pub(super) async fn serve(&self, stream: impl Stream + Unpin, peer: SocketAddr) {
+        let mut conversation = Conversation {
+            service: self,
+            stream,
+            peer,
+            input: Vec::with_capacity(CHUNK),
+            output: Vec::new(),
+            slow: JoinSet::new(),
+        };
         // Errors of one connection are the client's affair: it has gone away.
-        let _ = self.converse(&mut stream, peer).await;
-        let _ = stream.shutdown().await;
+        let _ = conversation.run().await;
+        let _ = conversation.stream.shutdown().await;
     }
+}
 
-    async fn converse(&self, stream: &mut (impl Stream + Unpin), peer: SocketAddr) -> io::Result<()> {
-        let mut input = Vec::with_capacity(CHUNK);
-        let mut output = Vec::new();
+/// A connection and what is on its way there.
+struct Conversation<'a, S> {
+    service: &'a TcpService,
+    stream: S,
+    peer: SocketAddr,
+    /// Read, and not answered yet.
+    input: Vec<u8>,
+    /// Answers to be written.
+    output: Vec<u8>,
+    /// Queries that threads have which may wait. Their answers follow when they are done (RFC 7766 §6.2.1.1).
+    slow: JoinSet<Vec<u8>>,
+}
+
+impl<S: Stream + Unpin> Conversation<'_, S> {
+    async fn run(&mut self) -> io::Result<()> {
+        let idle = self.service.idle;
         // A whole query moves the deadline, single octets do not: slow senders cannot hold a connection open.
-        let mut deadline = tokio::time::Instant::now() + self.idle;
+        let mut deadline = tokio::time::Instant::now() + idle;
         loop {
-            input.reserve(CHUNK);
+            self.input.reserve(CHUNK);
             let read = tokio::select! {
                 biased;
-                () = self.stop.cancelled() => return self.finish(stream, peer, &mut input, &mut output).await,
-                read = timeout_at(deadline, stream.read_buf(&mut input)) => read??,
+                () = self.service.stop.cancelled() => {
+                    self.read_the_rest().await?;
+                    return self.end().await;
+                }
+                Some(done) = self.slow.join_next() => {
+                    self.take_slow(done).await?;
+                    deadline = tokio::time::Instant::now() + idle;
+                    continue;
+                }
+                read = timeout_at(deadline, self.stream.read_buf(&mut self.input)) => read??,
             };
-            if self.answer_all(stream, peer, &mut input, &mut output).await? {
-                deadline = tokio::time::Instant::now() + self.idle;
+            if self.answer_all().await? {
+                deadline = tokio::time::Instant::now() + idle;
             }
-            // The client may have closed its side only: its answers are written by now.
+            // The client may have closed its side only: its answers are written by now, or by the end.
             if read == 0 {
-                return Ok(());
+                return self.end().await;
             }
         }
     }
 
     /// Answers what has arrived before the stop.
-    async fn finish(
-        &self,
-        stream: &mut (impl Stream + Unpin),
-        peer: SocketAddr,
-        input: &mut Vec<u8>,
-        output: &mut Vec<u8>,
-    ) -> io::Result<()> {
+    async fn read_the_rest(&mut self) -> io::Result<()> {
         loop {
-            input.reserve(CHUNK);
+            self.input.reserve(CHUNK);
             // A first attempt to read looks at what the runtime's last poll told it, which may be older than a query that
             // lies in the socket. A timer cannot end before sockets have been polled once more.
-            match timeout(SETTLE, stream.read_buf(input)).await {
+            match timeout(SETTLE, self.stream.read_buf(&mut self.input)).await {
                 Err(_) | Ok(Ok(0)) => return Ok(()),
                 Ok(read) => read?,
             };
-            self.answer_all(stream, peer, input, output).await?;
+            self.answer_all().await?;
         }
     }
 
-    /// Answers all whole messages of `input` and removes them. Returns whether there was an answer.
-    async fn answer_all(
-        &self,
-        stream: &mut (impl Stream + Unpin),
-        peer: SocketAddr,
-        input: &mut Vec<u8>,
-        output: &mut Vec<u8>,
-    ) -> io::Result<bool> {
+    /// Waits for the answers that are still being made.
+    async fn end(&mut self) -> io::Result<()> {
+        while let Some(done) = self.slow.join_next().await {
+            self.take_slow(done).await?;
+        }
+        Ok(())
+    }
+
+    async fn take_slow(&mut self, done: Result<Vec<u8>, JoinError>) -> io::Result<()> {
+        // Nothing comes back from a defect.
+        add(&mut self.output, &done.unwrap_or_default());
+        self.write().await
+    }
+
+    async fn write(&mut self) -> io::Result<()> {
+        if self.output.is_empty() {
+            return Ok(());
+        }
+        let write = async {
+            self.stream.write_all(&self.output).await?;
+            // TLS may keep some of it.
+            self.stream.flush().await
+        };
+        timeout(self.service.idle, write).await??;
+        self.output.clear();
+        Ok(())
+    }
+
+    /// Answers all whole messages of the input and removes them. Returns whether there was one.
+    async fn answer_all(&mut self) -> io::Result<bool> {
         let mut answered = false;
         let mut done = 0;
         loop {
             let begin = Instant::now();
-            let some = self.answer_some(peer, input.get(done..).unwrap_or_default(), output);
+            let some = self.answer_some(done);
             let Progress {
                 mut taken,
-                mut answers,
+                answers,
                 left,
             } = some;
             if let Some(service) = left
-                && let Some((message, length)) = frame(input.get(done + taken..).unwrap_or_default())
+                && let Some((message, length)) = frame(self.input.get(done + taken..).unwrap_or_default())
             {
-                answers += add(output, &self.messages.wait(service, message, peer).await);
+                let (messages, message, peer) = (self.service.messages.clone(), message.to_vec(), self.peer);
                 taken += length;
+                if self.slow.len() >= SLOW
+                    && let Some(done) = self.slow.join_next().await
+                {
+                    self.take_slow(done).await?;
+                }
+                self.slow
+                    .spawn(async move { messages.finish(service, &message, peer).await });
             }
             done += taken;
-            if !output.is_empty() {
-                let write = async {
-                    stream.write_all(output).await?;
-                    // TLS may keep some of it.
-                    stream.flush().await
-                };
-                timeout(self.idle, write).await??;
-                output.clear();
-                self.messages.slot().latency(answers, begin.elapsed());
-                answered = true;
+            self.write().await?;
+            if answers > 0 {
+                self.service.messages.slot().latency(answers, begin.elapsed());
             }
             if taken == 0 {
                 break;
             }
+            answered = true;
         }
-        input.drain(..done);
+        self.input.drain(..done);
         // One long message must not hold its memory for as long as the connection lives.
-        if input.len() < CHUNK && input.capacity() > 4 * CHUNK {
-            input.shrink_to(CHUNK);
+        if self.input.len() < CHUNK && self.input.capacity() > 4 * CHUNK {
+            self.input.shrink_to(CHUNK);
         }
         Ok(answered)
     }
 
-    /// Answers whole messages until the output is full, or until one takes longer than this task may wait.
-    fn answer_some(&self, peer: SocketAddr, input: &[u8], output: &mut Vec<u8>) -> Progress {
+    /// Answers whole messages from `done` on until the output is full, or until one takes longer than this task may wait.
+    fn answer_some(&mut self, done: usize) -> Progress {
+        let input = self.input.get(done..).unwrap_or_default();
         let mut bridge: Option<Bridge> = None;
         let mut reply = Vec::new();
         let (mut taken, mut answers, mut left) = (0, 0, None);
-        let context = self.messages.context();
+        let messages = &self.service.messages;
+        let context = messages.context();
         let snapshot = context.cell.load();
         let now = unix_now();
         while let Some((message, length)) = frame(input.get(taken..).unwrap_or_default()) {
-            if output.len() >= OUTPUT {
+            if self.output.len() >= OUTPUT {
                 break;
             }
-            let bridge = bridge.get_or_insert_with(|| context.lend(self.messages.transport()));
-            let handled = bridge.answer(self.messages.slot(), &snapshot, now, message, peer, &mut reply);
+            let bridge = bridge.get_or_insert_with(|| context.lend(messages.transport()));
+            let handled = bridge.answer(messages.slot(), &snapshot, now, message, self.peer, &mut reply);
             if let Handled::Left(service) = handled {
                 left = Some(service);
                 break;
             }
-            answers += add(output, &reply);
+            answers += add(&mut self.output, &reply);
             taken += length;
         }
         if let Some(bridge) = bridge {

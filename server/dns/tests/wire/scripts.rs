@@ -149,7 +149,7 @@ fn what_finds_no_room_is_answered_without_the_script() {
 }
 
 #[test]
-fn a_connection_waits_for_its_own_script_only() {
+fn no_query_waits_for_the_script_of_another() {
     let (server, gate) = server();
     let (mut waiting, mut other) = (server.connect(), server.connect());
     let (slow, next) = (ask("slow.gslb.test."), ask("www.gslb.test."));
@@ -159,10 +159,13 @@ fn a_connection_waits_for_its_own_script_only() {
     let asked = ask("www.gslb.test.");
     send(&mut other, &asked.octets());
     assert_eq!(Reply::new(receive(&mut other).unwrap()).id(), asked.id);
-    gate.open();
-    let first = Reply::new(receive(&mut waiting).unwrap());
-    assert_eq!((first.id(), first.addresses()), (slow.id, vec![SECOND]));
+    // Nor on the same connection (RFC 7766 §6.2.1.1), whose client has nothing more to say.
+    waiting.shutdown(std::net::Shutdown::Write).unwrap();
     assert_eq!(Reply::new(receive(&mut waiting).unwrap()).id(), next.id);
+    gate.open();
+    let last = Reply::new(receive(&mut waiting).unwrap());
+    assert_eq!((last.id(), last.addresses()), (slow.id, vec![SECOND]));
+    assert_eq!(receive(&mut waiting), None);
     server.until("everything is counted", |counts| {
         counts.latency.iter().sum::<u64>() == 3
     });
