@@ -12,6 +12,7 @@ static WORKERS: LazyLock<Workers> = LazyLock::new(|| {
         run: Duration::from_millis(100),
         grace: Duration::from_secs(1),
         queue: Duration::from_secs(5),
+        compile_patience: Duration::from_secs(10),
         start: Duration::from_secs(60),
         ..Limits::default()
     };

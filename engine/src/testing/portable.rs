@@ -31,12 +31,21 @@ const REGIONS: [&str; 4] = ["DE", "US", "FR", "unknown"];
 /// Where, in the pinned numbers, the first stands that this machine does not come to: a line from 1, and what it would be.
 #[must_use]
 pub fn difference() -> Option<(usize, String)> {
-    let digests = digests();
-    let mut pinned = PINNED.lines();
-    let differs = |digest: &String| pinned.next() != Some(digest);
-    let line = digests.iter().position(differs);
-    let line = line.or_else(|| (PINNED.lines().count() > digests.len()).then_some(digests.len()));
-    line.map(|line| (line + 1, digests.get(line).cloned().unwrap_or_default()))
+    first_difference(&digests(), PINNED)
+}
+
+fn first_difference(digests: &[String], pinned: &str) -> Option<(usize, String)> {
+    let mut digests = digests.iter().map(String::as_str);
+    let mut pinned = pinned.lines();
+    let mut line = 0;
+    loop {
+        line += 1;
+        match (digests.next(), pinned.next()) {
+            (None, None) => return None,
+            (digest, pinned) if digest == pinned => {}
+            (digest, _) => return Some((line, digest.unwrap_or_default().to_owned())),
+        }
+    }
 }
 
 /// All numbers, as they are pinned.
@@ -215,10 +224,9 @@ fn decisions(chain: impl Fn(&mut Random) -> Vec<String>) -> u64 {
         let steps = chain(&mut random);
         let steps: Vec<&str> = steps.iter().map(String::as_str).collect();
         let site = Site::new().pool("web", 0, members).chain(NAME, "web", &steps);
-        // What does not compile is in the number too.
-        let Ok((snapshot, slots)) = site.compile(&environment) else {
-            digest = mix(digest ^ 1);
-            continue;
+        let (snapshot, slots) = match site.compile(&environment) {
+            Ok(compiled) => compiled,
+            Err(error) => unreachable!("site {number} does not compile: {error}"),
         };
         for member in site.config.pools.iter().flat_map(|pool| &pool.members) {
             if let Some(slot) = slots.existing_member(member.id) {
@@ -229,8 +237,7 @@ fn decisions(chain: impl Fn(&mut Random) -> Vec<String>) -> u64 {
             }
         }
         let Found::Service { service, .. } = snapshot.find(&super::wire(NAME)) else {
-            digest = mix(digest ^ 2);
-            continue;
+            unreachable!("site {number} has no service");
         };
         for _ in 0..QUERIES {
             let ctx = QueryContext {
@@ -269,4 +276,24 @@ fn ranges() -> u64 {
         }
     }
     digest
+}
+
+#[cfg(test)]
+mod tests {
+    use super::first_difference;
+
+    #[test]
+    fn the_first_line_that_differs_is_told() {
+        let digests = ["1 geo-ip", "2 asn"].map(str::to_owned);
+        for (pinned, line) in [
+            ("1 geo-ip\n2 asn\n", None),
+            ("1 geo-ip\n3 asn\n", Some(2)),
+            ("2 geo-ip\n3 asn\n", Some(1)),
+            ("1 geo-ip\n", Some(2)),
+            ("1 geo-ip\n2 asn\n3 sticky\n", Some(3)),
+        ] {
+            let found = first_difference(&digests, pinned).map(|(line, _)| line);
+            assert_eq!(found, line, "{pinned}");
+        }
+    }
 }

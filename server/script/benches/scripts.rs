@@ -1,4 +1,4 @@
-//! What a script step costs, on the caller's thread and by way of a worker.
+//! What a script step costs, on the caller's thread (at most 5 µs for 8 candidates, is the aim) and by way of a worker (100 µs).
 
 use criterion::{BenchmarkId, Criterion, criterion_group, criterion_main};
 use gslb_engine::geo::Country;
