@@ -1,7 +1,7 @@
 //! Stored objects as the API shows them.
 
 use gslb_engine::model::{
-    HealthCheck, HealthCheckDraft, Member, Pool, PoolId, Service, TenantId, Warning, Zone,
+    HealthCheck, HealthCheckDraft, Member, Pool, PoolId, RecordSet, Service, TenantId, Warning, Zone,
 };
 use serde::de::{DeserializeOwned, Error};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -52,6 +52,9 @@ impl<T> Stored<T> {
 
 /// A zone.
 pub type ZoneView = Zone;
+
+/// A set of static records as the API gives it.
+pub type RecordView = RecordSet;
 
 /// A service.
 pub type ServiceView = Service;

@@ -258,15 +258,26 @@ fn change(config: &mut Configuration, step: &Step) -> Changes {
 
 fn describe(snapshot: &Snapshot) -> Vec<String> {
     let one = |name: &&str| match snapshot.find(&wire(name)) {
-        Found::Service { service, zone } => {
+        Found::Service {
+            service,
+            records,
+            zone,
+        } => {
             let pool = &service.pool;
             let pool = (pool.id, pool.min_healthy, pool.members.len());
             format!(
-                "{name} service {} {pool:?} in {} {}",
-                service.id, zone.name, zone.serial
+                "{name} service {} {pool:?} in {} {} beside {}",
+                service.id,
+                zone.name,
+                zone.serial,
+                records.map_or(0, |records| records.sets().len())
             )
         }
-        Found::Apex(zone) => format!("{name} apex {}", zone.serial),
+        Found::Records { records, zone } => format!("{name} {:?} in {} {}", records, zone.name, zone.serial),
+        Found::Apex { records, zone } => format!("{name} apex {} {records:?}", zone.serial),
+        Found::Delegated { cut, records, zone } => {
+            format!("{name} at {cut:?} {records:?} in {} {}", zone.name, zone.serial)
+        }
         Found::Empty(zone) => format!("{name} empty {} {}", zone.name, zone.serial),
         Found::Missing(zone) => format!("{name} missing {} {}", zone.name, zone.serial),
         Found::Outside => format!("{name} outside"),

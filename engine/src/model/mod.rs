@@ -12,6 +12,7 @@ mod health;
 mod id;
 mod name;
 mod pool;
+mod record;
 mod service;
 mod step;
 mod tier;
@@ -26,6 +27,9 @@ pub use health::{CheckKind, ExpectedStatus, HealthCheck, HealthCheckDraft, HttpC
 pub use id::{MemberId, PoolId, RecordId, RoleId, ServiceId, TenantId, TokenId, UserId, ZoneId};
 pub use name::DomainName;
 pub use pool::{AdminState, Endpoint, MAX_MEMBERS, Member, MemberDraft, Pool, PoolDraft, Region};
+pub use record::{
+    Origin, Problem, Rdata, RecordDraft, RecordName, RecordSet, RecordType, Subject, Surroundings,
+};
 pub use service::{Fallback, FallbackText, MAX_STEPS, Routing, RoutingText, Service, ServiceDraft};
 pub use step::FilterStep;
 pub use tier::Tier;

@@ -1,8 +1,11 @@
 //! A snapshot with a few objects changed: what is not changed is shared with the old one.
 
 use super::Snapshot;
-use super::compile::{Builder, compile_pool};
-use crate::model::{ErrorCode, MemberId, Pool, PoolId, Service, ServiceId, ValidationError, Zone, ZoneId};
+use super::compile::{Builder, ByName, compile_pool};
+use crate::model::{
+    ErrorCode, MemberId, Pool, PoolId, RecordName, RecordSet, Service, ServiceId, ValidationError, Zone,
+    ZoneId,
+};
 use crate::snapshot::names::ZoneOf;
 use crate::snapshot::pool::{self, CompiledPool};
 use crate::snapshot::registry::Slots;
@@ -26,6 +29,10 @@ pub struct Changes {
     pub removed_pools: Vec<PoolId>,
     /// Deleted services.
     pub removed_services: Vec<ServiceId>,
+    /// Names with new, changed or deleted records, in their zones.
+    pub names: Vec<(ZoneId, RecordName)>,
+    /// All records that these names have now.
+    pub records: Vec<RecordSet>,
 }
 
 fn member_ids(pool: &CompiledPool) -> impl Iterator<Item = MemberId> {
@@ -107,6 +114,14 @@ impl Snapshot {
                 errors.push(error);
             }
         }
+        let mut records = ByName::new();
+        for (zone, name) in &changes.names {
+            records.insert((name, *zone), Vec::new());
+        }
+        for set in &changes.records {
+            records.entry((&set.name, set.zone_id)).or_default().push(set);
+        }
+        builder.add_records(records, &mut errors);
         if !errors.is_empty() {
             return Err(errors);
         }

@@ -3,14 +3,17 @@
 use super::{Configuration, Settings, Snapshot};
 use crate::environment::Environment;
 use crate::hash::mix;
-use crate::model::{DomainName, ErrorCode, MAX_MEMBERS, Pool, Service, ValidationError, Zone};
+use crate::model::{
+    DomainName, ErrorCode, MAX_MEMBERS, Pool, RecordName, RecordSet, Service, ValidationError, Zone, ZoneId,
+};
 use crate::snapshot::names::{Names, ZoneOf, parent};
 use crate::snapshot::pool::{self, CompiledPool};
+use crate::snapshot::records::NodeRecords;
 use crate::snapshot::registry::Slots;
 use crate::snapshot::service::{self, CompiledService};
 use crate::snapshot::shards::Shards;
 use crate::snapshot::zone::CompiledZone;
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 
 /// The zone a service lies in; outside every zone one is made up, at the service's name or above its `*`.
@@ -48,6 +51,9 @@ pub(super) fn compile_pool(
     }
     Ok(pool::ById(Arc::new(CompiledPool::new(stored, env, slots))))
 }
+
+/// Record sets by name and zone.
+pub(super) type ByName<'a> = BTreeMap<(&'a RecordName, ZoneId), Vec<&'a RecordSet>>;
 
 /// A snapshot in the making.
 pub(super) struct Builder<'a> {
@@ -110,6 +116,28 @@ impl Builder<'_> {
         self.services.insert(service::ById(compiled));
         Ok(())
     }
+
+    /// Compiles static records, name by name. A name without any loses those it had.
+    pub(super) fn add_records(&mut self, names: ByName<'_>, errors: &mut Vec<ValidationError>) {
+        for ((name, zone), sets) in names {
+            let compiled = match &*sets {
+                [] => Ok(None),
+                sets => NodeRecords::compile(sets.iter().copied()).map(Some),
+            };
+            match compiled {
+                Ok(compiled) => {
+                    if !self.names.set_records(zone, name.as_wire(), compiled) && !sets.is_empty() {
+                        errors.push(ValidationError::new(
+                            "records",
+                            ErrorCode::NotFound,
+                            format!("the records of {name} name the zone {zone}, which does not exist"),
+                        ));
+                    }
+                }
+                Err(found) => errors.extend(found),
+            }
+        }
+    }
 }
 
 impl Snapshot {
@@ -162,6 +190,12 @@ impl Snapshot {
                 errors.push(error);
             }
         }
+
+        let mut records = ByName::new();
+        for set in &config.records {
+            records.entry((&set.name, set.zone_id)).or_default().push(set);
+        }
+        builder.add_records(records, &mut errors);
 
         if !errors.is_empty() {
             return Err(errors);

@@ -67,6 +67,9 @@ impl Configuration {
         for service in sorted(&self.services, |service| service.id) {
             fold.add(service);
         }
+        for set in sorted(&self.records, |set| set.id) {
+            fold.add(set);
+        }
         format!("{:016x}{:016x}", fold.high, fold.low)
     }
 }

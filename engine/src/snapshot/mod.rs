@@ -10,6 +10,7 @@ mod fingerprint;
 mod map;
 mod names;
 mod pool;
+mod records;
 mod registry;
 mod service;
 mod shards;
@@ -18,6 +19,7 @@ mod zone;
 pub use change::Changes;
 pub use names::Found;
 pub use pool::{CompiledMember, CompiledPool};
+pub use records::{CompiledSet, NodeRecords};
 pub use registry::Slots;
 pub use service::CompiledService;
 pub use zone::CompiledZone;
@@ -28,11 +30,15 @@ pub(crate) use pool::Eligible;
 
 use crate::environment::{Environment, LatencySettings};
 use crate::geo::Geo;
-use crate::model::{Pool, PoolId, Service, ServiceId, Tier, Zone, ZoneId};
+use crate::model::{Pool, PoolId, RecordSet, RecordType, Service, ServiceId, Tier, Zone, ZoneId};
 use arc_swap::{ArcSwap, Guard};
 use names::Names;
 use shards::Shards;
 use std::sync::Arc;
+
+/// Most aliases (CNAME) that are followed for one answer. Loops are refused when they are stored; what makes one all the
+/// same (a wildcard that comes to light) ends here.
+pub const MAX_ALIASES: u8 = 16;
 
 /// The stored objects that a snapshot is compiled from.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -43,6 +49,8 @@ pub struct Configuration {
     pub pools: Vec<Pool>,
     /// Services.
     pub services: Vec<Service>,
+    /// Static records.
+    pub records: Vec<RecordSet>,
 }
 
 /// The environment, with what the steps need of it.
@@ -97,6 +105,34 @@ impl Snapshot {
     #[must_use]
     pub fn find(&self, qname: &[u8]) -> Found<'_> {
         self.names.find(qname)
+    }
+
+    /// What the zone above says of the apex of a zone that is here too: its DS records (RFC 4035 §3.1.4.1).
+    #[must_use]
+    pub fn above(&self, apex: &[u8]) -> Option<&NodeRecords> {
+        self.names.above(apex)
+    }
+
+    /// Whether the aliases that begin at a name come to an end within [`MAX_ALIASES`].
+    #[must_use]
+    pub fn aliases_end(&self, name: &[u8]) -> bool {
+        let mut name = name;
+        for _ in 0..=MAX_ALIASES {
+            let Found::Records { records, .. } = self.find(name) else {
+                return true;
+            };
+            match records.get(RecordType::CNAME.0).and_then(CompiledSet::alias) {
+                Some(target) => name = target,
+                None => return true,
+            }
+        }
+        false
+    }
+
+    /// Static records of a name itself, also where it is delegated: the addresses of name servers (glue).
+    #[must_use]
+    pub fn records_at(&self, name: &[u8]) -> Option<&NodeRecords> {
+        self.names.records_at(name)
     }
 
     /// A service by its id; disabled ones too.

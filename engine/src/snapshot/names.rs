@@ -2,12 +2,14 @@
 //!
 //! One hash look-up of the lower-cased wire name finds a name that exists; one more for each label above finds the
 //! closest encloser of one that does not, and with it the wildcard (RFC 4592 §3.3.1). Empty non-terminals and
-//! wildcards are worked out when the snapshot is compiled.
+//! wildcards are worked out when the snapshot is compiled. Delegations cost look-ups only in zones that have some.
 
 use crate::model::ZoneId;
+use crate::snapshot::records::NodeRecords;
 use crate::snapshot::service::CompiledService;
 use crate::snapshot::shards::{Entry, Shards};
 use crate::snapshot::zone::CompiledZone;
+use std::collections::HashMap;
 use std::hash::BuildHasher;
 use std::sync::Arc;
 
@@ -18,17 +20,56 @@ pub enum Found<'a> {
     Service {
         /// The service.
         service: &'a CompiledService,
+        /// Records of other types at the name.
+        records: Option<&'a NodeRecords>,
         /// Its zone; synthetic when the service lies outside every zone.
         zone: &'a CompiledZone,
     },
+    /// Static records, at the name or at its wildcard.
+    Records {
+        /// The records.
+        records: &'a NodeRecords,
+        /// Their zone.
+        zone: &'a CompiledZone,
+    },
     /// A zone's apex without a service.
-    Apex(&'a CompiledZone),
+    Apex {
+        /// Records beside SOA and NS.
+        records: Option<&'a NodeRecords>,
+        /// The zone.
+        zone: &'a CompiledZone,
+    },
+    /// At or below a name that is delegated to other servers (RFC 1034 §4.3.2, 3b).
+    Delegated {
+        /// The delegated name, in wire form: a tail of the name asked for.
+        cut: &'a [u8],
+        /// Its NS and DS records.
+        records: &'a NodeRecords,
+        /// The zone that delegates.
+        zone: &'a CompiledZone,
+    },
     /// Exists without data, because a name below it has some (an empty non-terminal): NODATA (RFC 4592 §2.2.2).
     Empty(&'a CompiledZone),
     /// Does not exist in this zone: NXDOMAIN.
     Missing(&'a CompiledZone),
     /// Outside every zone and service: REFUSED.
     Outside,
+}
+
+impl<'a> Found<'a> {
+    /// The zone that answers, if any does.
+    #[must_use]
+    pub fn zone(&self) -> Option<&'a CompiledZone> {
+        match *self {
+            Found::Service { zone, .. }
+            | Found::Records { zone, .. }
+            | Found::Apex { zone, .. }
+            | Found::Delegated { zone, .. }
+            | Found::Empty(zone)
+            | Found::Missing(zone) => Some(zone),
+            Found::Outside => None,
+        }
+    }
 }
 
 /// The zone of a name. Stored zones by their place in a list, so that a new serial of a zone with a million names
@@ -39,6 +80,19 @@ pub(crate) enum ZoneOf {
     Synthetic(Arc<CompiledZone>),
 }
 
+/// What a name holds.
+#[derive(Debug, Clone, Default)]
+struct Node {
+    service: Option<Arc<CompiledService>>,
+    records: Option<Arc<NodeRecords>>,
+}
+
+impl Node {
+    fn is_empty(&self) -> bool {
+        self.service.is_none() && self.records.is_none()
+    }
+}
+
 /// A name that exists.
 #[derive(Debug, Clone)]
 struct Name {
@@ -46,11 +100,21 @@ struct Name {
     hash: u64,
     zone: ZoneOf,
     apex: bool,
-    service: Option<Arc<CompiledService>>,
-    /// The service at `*` directly below this name.
-    wildcard: Option<Arc<CompiledService>>,
+    /// Whether `*` directly below this name exists, be it without data.
+    has_wildcard: bool,
     /// Names directly below that exist.
     children: u32,
+    node: Node,
+    /// What `*` directly below this name holds.
+    wildcard: Node,
+}
+
+/// A stored zone in its place.
+#[derive(Debug, Clone)]
+struct Place {
+    zone: Arc<CompiledZone>,
+    /// Names in it that are delegated.
+    cuts: u32,
 }
 
 impl Entry for Name {
@@ -64,7 +128,10 @@ impl Entry for Name {
 pub(crate) struct Names {
     names: Shards<Name>,
     /// The stored zones.
-    zones: Vec<Arc<CompiledZone>>,
+    zones: Vec<Place>,
+    /// What a zone says of the apex of a zone below it that is here too: of its records only the DS set is ever
+    /// answered.
+    above: Arc<HashMap<Box<[u8]>, Arc<NodeRecords>>>,
     hasher: foldhash::fast::FixedState,
     /// Most labels any name has: names above that need no look-up.
     deepest: u8,
@@ -98,6 +165,7 @@ impl Names {
         Self {
             names: Shards::new(),
             zones: Vec::new(),
+            above: Arc::default(),
             hasher: foldhash::fast::FixedState::with_seed(entropy),
             deepest: 0,
         }
@@ -117,33 +185,104 @@ impl Names {
 
     fn zone_of_name<'a>(&'a self, name: &'a Name) -> Option<&'a CompiledZone> {
         match &name.zone {
-            ZoneOf::Stored(place) => self.zones.get(*place as usize).map(|zone| &**zone),
+            ZoneOf::Stored(place) => self.zones.get(*place as usize).map(|place| &*place.zone),
             ZoneOf::Synthetic(zone) => Some(zone),
         }
     }
 
     /// Every stored zone.
     pub(crate) fn zones(&self) -> impl Iterator<Item = &CompiledZone> {
-        self.zones.iter().map(|zone| &**zone)
+        self.zones.iter().map(|place| &*place.zone)
     }
 
     /// Finds what answers a lower-cased uncompressed wire name.
     pub(crate) fn find(&self, qname: &[u8]) -> Found<'_> {
-        let found = match self.get(qname) {
-            Some(name) => self.zone_of_name(name).map(|zone| match &name.service {
-                Some(service) => Found::Service { service, zone },
-                None if name.apex && !zone.synthetic => Found::Apex(zone),
-                None => Found::Empty(zone),
-            }),
-            None => self.closest_encloser(qname).and_then(|encloser| {
-                let zone = self.zone_of_name(encloser)?;
-                Some(match &encloser.wildcard {
-                    Some(service) => Found::Service { service, zone },
-                    None => Found::Missing(zone),
-                })
-            }),
+        match self.get(qname) {
+            Some(name) => self.find_existing(name),
+            None => self.find_missing(qname),
+        }
+        .unwrap_or(Found::Outside)
+    }
+
+    #[inline]
+    fn find_existing<'a>(&'a self, name: &'a Name) -> Option<Found<'a>> {
+        let zone = self.zone_of_name(name)?;
+        let records = name.node.records.as_deref();
+        if let Some(service) = &name.node.service {
+            return Some(Found::Service {
+                service,
+                records,
+                zone,
+            });
+        }
+        if name.apex && !zone.synthetic {
+            return Some(Found::Apex { records, zone });
+        }
+        if let Some(found) = self.delegation(name, zone) {
+            return Some(found);
+        }
+        Some(match records {
+            Some(records) => Found::Records { records, zone },
+            None => Found::Empty(zone),
+        })
+    }
+
+    fn find_missing(&self, qname: &[u8]) -> Option<Found<'_>> {
+        let encloser = self.closest_encloser(qname)?;
+        let zone = self.zone_of_name(encloser)?;
+        if let Some(found) = self.delegation(encloser, zone) {
+            return Some(found);
+        }
+        let Node { service, records } = &encloser.wildcard;
+        let records = records.as_deref();
+        Some(match (service, records) {
+            (Some(service), _) => Found::Service {
+                service,
+                records,
+                zone,
+            },
+            (None, Some(records)) => Found::Records { records, zone },
+            (None, None) if encloser.has_wildcard => Found::Empty(zone),
+            (None, None) => Found::Missing(zone),
+        })
+    }
+
+    /// The delegation that a name lies at or below, closest to the apex.
+    fn delegation<'a>(&'a self, name: &'a Name, zone: &'a CompiledZone) -> Option<Found<'a>> {
+        let ZoneOf::Stored(place) = name.zone else {
+            return None;
         };
-        found.unwrap_or(Found::Outside)
+        if self.zones.get(place as usize).is_none_or(|place| place.cuts == 0) {
+            return None;
+        }
+        let (mut found, mut at) = (None, name);
+        while !at.apex {
+            if let Some(records) = at
+                .node
+                .records
+                .as_deref()
+                .filter(|records| records.is_delegation())
+            {
+                found = Some(Found::Delegated {
+                    cut: &at.wire,
+                    records,
+                    zone,
+                });
+            }
+            // Every name between this one and its apex exists.
+            at = self.get(parent(&at.wire)?)?;
+        }
+        found
+    }
+
+    /// Static records at a name that exists, delegated or not.
+    pub(crate) fn records_at(&self, wire: &[u8]) -> Option<&NodeRecords> {
+        self.get(wire)?.node.records.as_deref()
+    }
+
+    /// What the zone above says of an apex that is here too.
+    pub(crate) fn above(&self, apex: &[u8]) -> Option<&NodeRecords> {
+        self.above.get(apex).map(|records| &**records)
     }
 
     /// The longest name above that exists.
@@ -174,7 +313,7 @@ impl Names {
     pub(crate) fn insert_zone(&mut self, zone: Arc<CompiledZone>) {
         let place = ZoneOf::Stored(u32::try_from(self.zones.len()).unwrap_or(u32::MAX));
         let wire = Arc::clone(&zone.wire);
-        self.zones.push(zone);
+        self.zones.push(Place { zone, cuts: 0 });
         self.insert_apex(&wire, &place);
     }
 
@@ -183,8 +322,8 @@ impl Names {
         let place = self
             .zones
             .iter_mut()
-            .find(|old| old.id == zone.id && old.name == zone.name);
-        place.map(|place| *place = zone).is_some()
+            .find(|old| old.zone.id == zone.id && old.zone.name == zone.name);
+        place.map(|place| place.zone = zone).is_some()
     }
 
     /// A stored zone by its id.
@@ -207,7 +346,7 @@ impl Names {
         let Some(name) = self.get_mut(&service.wire) else {
             return false;
         };
-        if name.service.is_some() {
+        if name.node.service.is_some() {
             return false;
         }
         self.set_service(&service.wire, Some(service));
@@ -222,9 +361,14 @@ impl Names {
     /// Takes a service's name out, and names above that existed only for it.
     pub(crate) fn remove_service(&mut self, wire: &[u8]) {
         self.set_service(wire, None);
+        self.prune(wire);
+    }
+
+    /// Takes a name out when nothing needs it any more, and those above that existed only for it.
+    fn prune(&mut self, wire: &[u8]) {
         let mut rest = wire;
         while let Some(name) = self.get(rest) {
-            if name.apex || name.service.is_some() || name.children > 0 {
+            if name.apex || name.children > 0 || !name.node.is_empty() {
                 return;
             }
             let hash = name.hash;
@@ -232,20 +376,67 @@ impl Names {
             let Some(above) = parent(rest) else { return };
             if let Some(name) = self.get_mut(above) {
                 name.children = name.children.saturating_sub(1);
+                name.has_wildcard &= !is_wildcard(rest);
             }
             rest = above;
         }
     }
 
     fn set_service(&mut self, wire: &[u8], service: Option<&Arc<CompiledService>>) {
+        self.each_node(wire, |node| node.service = service.map(Arc::clone));
+    }
+
+    /// Changes what a name holds, and what the name above knows of it when it is a wildcard.
+    fn each_node(&mut self, wire: &[u8], change: impl Fn(&mut Node)) {
         if let Some(name) = self.get_mut(wire) {
-            name.service = service.map(Arc::clone);
+            change(&mut name.node);
         }
         if is_wildcard(wire)
             && let Some(above) = parent(wire).and_then(|above| self.get_mut(above))
         {
-            above.wildcard = service.map(Arc::clone);
+            change(&mut above.wildcard);
         }
+    }
+
+    /// Puts the static records of a name of a stored zone in the place of those it has; without any it may cease to
+    /// exist. False when there is no such zone.
+    pub(crate) fn set_records(
+        &mut self,
+        zone: ZoneId,
+        wire: &[u8],
+        records: Option<Arc<NodeRecords>>,
+    ) -> bool {
+        let Some(at) = self.zones.iter().position(|place| place.zone.id == Some(zone)) else {
+            return false;
+        };
+        let at = u32::try_from(at).unwrap_or(u32::MAX);
+        if !matches!(self.zone_of(wire), Some(ZoneOf::Stored(place)) if *place == at) {
+            // A zone below is here too, and answers for itself.
+            let above = Arc::make_mut(&mut self.above);
+            match records {
+                Some(records) => above.insert(wire.into(), records),
+                None => above.remove(wire),
+            };
+            return true;
+        }
+        let delegates = |records: &Option<Arc<NodeRecords>>, apex: bool| {
+            u32::from(!apex && records.as_ref().is_some_and(|records| records.is_delegation()))
+        };
+        let (before, apex) = self.get(wire).map_or((0, false), |name| {
+            (delegates(&name.node.records, name.apex), name.apex)
+        });
+        if let Some(place) = self.zones.get_mut(at as usize) {
+            place.cuts = (place.cuts + delegates(&records, apex)).saturating_sub(before);
+        }
+        let gone = records.is_none();
+        if !gone {
+            self.insert(&wire.into(), &ZoneOf::Stored(at), false);
+        }
+        self.each_node(wire, |node| node.records.clone_from(&records));
+        if gone {
+            self.prune(wire);
+        }
+        true
     }
 
     /// Makes a name exist, and with it the names between it and the closest apex above.
@@ -263,15 +454,19 @@ impl Names {
             Some(zone.clone())
         };
         let Some(enclosing) = enclosing else { return };
+        let mut wildcard = is_wildcard(wire);
         loop {
             if let Some(name) = self.get_mut(above) {
                 name.children += 1;
+                name.has_wildcard |= wildcard;
                 return;
             }
             self.add(above.into(), &enclosing);
             if let Some(name) = self.get_mut(above) {
                 name.children = 1;
+                name.has_wildcard = wildcard;
             }
+            wildcard = is_wildcard(above);
             let Some(next) = parent(above) else { return };
             above = next;
         }
@@ -284,9 +479,10 @@ impl Names {
             hash,
             zone: zone.clone(),
             apex: false,
-            service: None,
-            wildcard: None,
+            has_wildcard: false,
             children: 0,
+            node: Node::default(),
+            wildcard: Node::default(),
         });
     }
 }

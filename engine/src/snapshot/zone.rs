@@ -1,6 +1,7 @@
 //! Zones in a snapshot.
 
-use crate::model::{DomainName, Soa, Zone, ZoneId};
+use crate::model::{DomainName, Rdata, RecordType, Soa, Zone, ZoneId};
+use crate::snapshot::records::CompiledSet;
 use std::sync::Arc;
 
 /// TTL and negative TTL of the SOA of a service that lies outside every zone, seconds.
@@ -19,13 +20,32 @@ pub struct CompiledZone {
     pub soa: Soa,
     /// Serial of the SOA.
     pub serial: u32,
-    /// Name servers of the apex; empty in a synthetic zone.
-    pub name_servers: Vec<DomainName>,
-    /// TTL of the NS set, seconds.
-    pub ns_ttl: u32,
+    /// The SOA as a record.
+    pub soa_set: CompiledSet,
+    /// Name servers of the apex; a synthetic zone has none.
+    pub name_servers: Option<CompiledSet>,
     /// Made up for a service outside every zone, so that the service works before anyone makes a zone: the apex is
     /// the service's own name, or for a wildcard the name above the `*`.
     pub synthetic: bool,
+}
+
+/// The SOA as a record; the engine's own types always fit.
+fn soa_set(soa: &Soa, serial: u32) -> CompiledSet {
+    let mut wire = soa.mname.to_wire();
+    wire.extend(soa.rname.to_wire());
+    for number in [serial, soa.refresh, soa.retry, soa.expire, soa.minimum] {
+        wire.extend_from_slice(&number.to_be_bytes());
+    }
+    let data = Rdata::from_wire(RecordType::SOA, &wire);
+    CompiledSet::new(RecordType::SOA, soa.ttl, data.into_iter().collect())
+}
+
+fn ns_set(names: &[DomainName], ttl: u32) -> Option<CompiledSet> {
+    let data: Vec<Rdata> = names
+        .iter()
+        .filter_map(|name| Rdata::from_wire(RecordType::NS, &name.to_wire()).ok())
+        .collect();
+    (!data.is_empty()).then(|| CompiledSet::new(RecordType::NS, ttl, data))
 }
 
 impl CompiledZone {
@@ -36,8 +56,8 @@ impl CompiledZone {
             wire: zone.name.to_wire().into(),
             soa: zone.soa.clone(),
             serial: zone.serial,
-            name_servers: zone.name_servers.clone(),
-            ns_ttl: zone.ns_ttl,
+            soa_set: soa_set(&zone.soa, zone.serial),
+            name_servers: ns_set(&zone.name_servers, zone.ns_ttl),
             synthetic: false,
         }
     }
@@ -57,10 +77,10 @@ impl CompiledZone {
             id: None,
             name,
             wire,
+            soa_set: soa_set(&soa, 1),
             soa,
             serial: 1,
-            name_servers: Vec::new(),
-            ns_ttl: SYNTHETIC_TTL,
+            name_servers: None,
             synthetic: true,
         }
     }

@@ -84,8 +84,10 @@ fn find<'a>(
     qname: &[u8],
 ) -> (String, Option<(&'a CompiledService, &'a CompiledZone)>) {
     match snapshot.find(qname) {
-        Found::Service { service, zone } => (format!("service {}", zone.name), Some((service, zone))),
-        Found::Apex(zone) => (format!("apex {}", zone.name), None),
+        Found::Service { service, zone, .. } => (format!("service {}", zone.name), Some((service, zone))),
+        Found::Apex { zone, .. } => (format!("apex {}", zone.name), None),
+        Found::Records { zone, .. } => (format!("records {}", zone.name), None),
+        Found::Delegated { zone, .. } => (format!("delegated {}", zone.name), None),
         Found::Empty(zone) => (format!("empty {}", zone.name), None),
         Found::Missing(zone) => (format!("missing {}", zone.name), None),
         Found::Outside => ("outside".to_owned(), None),

@@ -62,6 +62,7 @@ fn configuration() -> Result<Configuration, Box<dyn Error>> {
         zones: vec![zone.validate(id(1)?, TenantId::DEFAULT, 1).map_err(text)?],
         pools: vec![pool],
         services,
+        ..Configuration::default()
     })
 }
 

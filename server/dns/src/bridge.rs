@@ -3,6 +3,7 @@
 use crate::decide::{Addresses, Answer, Asker, Plan, address, decide};
 use crate::encode::{encode, udp_limit};
 use crate::fast::Plain;
+use crate::lookup::service_of;
 use crate::stats::{DnsStats, Slot, Tally, Transport};
 use crate::wire::{EdnsQuery, ErrorReply, MAX_NAME, Query, Rejection, ReplyEdns, parse, rcode};
 use gslb_engine::chain::Scratch;
@@ -90,7 +91,6 @@ impl Place<'_> {
 enum Reply {
     /// Encoded, with this response code.
     Sent(u16),
-    Unencodable,
     Left(ServiceId),
 }
 
@@ -178,7 +178,7 @@ impl Bridge {
         out: &mut Vec<u8>,
     ) -> Option<Handled> {
         let plain = Plain::read(place.message(), &mut self.name)?;
-        let Found::Service { service, zone } = snapshot.find(plain.question(&self.name).name) else {
+        let Found::Service { service, zone, .. } = snapshot.find(plain.question(&self.name).name) else {
             return None;
         };
         if service.has_slow_script() || !self.stats.limit.is_open() {
@@ -207,7 +207,7 @@ impl Bridge {
         }
         let query = parse(place.message()).ok()?;
         self.report(snapshot, question, asker, &plan);
-        match self.write(slot, &query, &plan, out) {
+        match self.write(slot, snapshot, &query, &plan, out) {
             Reply::Sent(rcode) => slot.response(self.transport, rcode),
             _ => self.fail(slot, &query, out),
         }
@@ -274,7 +274,6 @@ impl Bridge {
         }));
         match result {
             Ok(Reply::Sent(rcode)) => slot.response(self.transport, rcode),
-            Ok(Reply::Unencodable) => self.fail(slot, query, out),
             Ok(Reply::Left(service)) => return Handled::Left(service),
             Err(_) => {
                 slot.panicked();
@@ -337,14 +336,14 @@ impl Bridge {
             edns: query.edns.as_ref(),
         };
         self.report(snapshot, question, asker, &plan);
-        self.write(slot, query, &plan, out)
+        self.write(slot, snapshot, query, &plan, out)
     }
 
     /// Tells the operator what is wrong for this query.
     #[inline]
     fn report(&self, snapshot: &Snapshot, question: Addresses<'_>, asker: Asker, plan: &Plan<'_>) {
         if let Some(failure) = self.scratch.script_failure()
-            && let Found::Service { service, .. } = snapshot.find(question.name)
+            && let Some((service, _)) = service_of(snapshot, question.name)
             && self
                 .stats
                 .script_failed(&service.slot.script_error_logged, asker.now)
@@ -368,27 +367,27 @@ impl Bridge {
     }
 
     /// Encodes.
-    fn write(&self, slot: &Slot, query: &Query<'_>, plan: &Plan<'_>, out: &mut Vec<u8>) -> Reply {
+    fn write(
+        &self,
+        slot: &Slot,
+        snapshot: &Snapshot,
+        query: &Query<'_>,
+        plan: &Plan<'_>,
+        out: &mut Vec<u8>,
+    ) -> Reply {
         let edns = query.edns.as_ref().map(|edns| reply_edns(&self.nsid, edns, plan));
         let limit = match self.transport {
             Transport::Udp => udp_limit(query),
             _ => u16::MAX,
         };
-        match encode(query, plan, self.scratch.answers(), edns.as_ref(), limit, out) {
-            Ok(truncated) => {
-                if truncated {
-                    slot.truncated();
-                }
-                if plan.rcode == rcode::NOERROR && plan.negative_ttl.is_some() {
-                    slot.no_data();
-                }
-                Reply::Sent(plan.rcode)
-            }
-            Err(error) => {
-                tracing::error!(%error, "a DNS reply could not be encoded");
-                Reply::Unencodable
-            }
+        let answers = self.scratch.answers();
+        if encode(snapshot, query, plan, answers, edns.as_ref(), limit, out) {
+            slot.truncated();
         }
+        if plan.rcode == rcode::NOERROR && plan.negative_ttl.is_some() {
+            slot.no_data();
+        }
+        Reply::Sent(plan.rcode)
     }
 }
 

@@ -3,12 +3,15 @@
 //! Synchronous, without allocation, lock, clock or I/O, so that any encoder on any thread can use it. Addresses of an
 //! answer stay in the scratch memory of the decision.
 
+use crate::lookup;
 use crate::wire::{Ede, EdnsQuery, Query, code, rcode};
-use gslb_engine::chain::{NoTrace, Scratch, evaluate};
+use gslb_engine::chain::{Decision, NoTrace, Scratch, Sink, evaluate};
 use gslb_engine::decision::Outcome;
 use gslb_engine::model::ServiceId;
 use gslb_engine::query::{Family, QueryContext};
-use gslb_engine::snapshot::{CompiledService, CompiledZone, Found, Snapshot};
+use gslb_engine::snapshot::{
+    CompiledService, CompiledSet, CompiledZone, Found, MAX_ALIASES, NodeRecords, Snapshot,
+};
 use std::net::IpAddr;
 
 /// What a query brings that is not in the message.
@@ -24,9 +27,9 @@ pub(crate) struct Asker {
     pub(crate) hurried: bool,
 }
 
-/// The answer section.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Answer {
+/// The answer section, behind the aliases.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Answer<'s> {
     /// Empty.
     None,
     /// The addresses in the scratch memory, of the family asked for.
@@ -34,10 +37,17 @@ pub(crate) enum Answer {
         /// Seconds.
         ttl: u32,
     },
-    /// The zone's SOA.
-    Soa,
-    /// The zone's NS set.
-    NameServers,
+    /// These records.
+    Set(&'s CompiledSet),
+    /// These records, made for this client.
+    Made(Box<CompiledSet>),
+    /// None; the authority section names the servers of a delegated zone.
+    Referral {
+        /// The delegated name.
+        cut: &'s [u8],
+        /// Its records.
+        records: &'s NodeRecords,
+    },
     /// The one record that stands for all types (RFC 8482 §4.2).
     Hinfo {
         /// Seconds.
@@ -46,14 +56,16 @@ pub(crate) enum Answer {
 }
 
 /// What the reply says.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub(crate) struct Plan<'s> {
     /// Response code.
     pub(crate) rcode: u16,
     /// The zone in whose name the reply is given; `None`: it is not authoritative.
     pub(crate) zone: Option<&'s CompiledZone>,
+    /// How many aliases lead from the name asked for to the one that the rest is about.
+    pub(crate) aliases: u8,
     /// Answer section.
-    pub(crate) answer: Answer,
+    pub(crate) answer: Answer<'s>,
     /// The SOA in the authority section, with this TTL: the reply is negative.
     pub(crate) negative_ttl: Option<u32>,
     /// ECS scope.
@@ -65,10 +77,11 @@ pub(crate) struct Plan<'s> {
 }
 
 impl<'s> Plan<'s> {
-    const fn refused() -> Self {
+    fn error(rcode: u16) -> Self {
         Self {
-            rcode: rcode::REFUSED,
+            rcode,
             zone: None,
+            aliases: 0,
             answer: Answer::None,
             negative_ttl: None,
             scope: 0,
@@ -77,26 +90,30 @@ impl<'s> Plan<'s> {
         }
     }
 
-    const fn positive(zone: &'s CompiledZone, answer: Answer) -> Self {
+    #[inline]
+    pub(crate) fn positive(zone: &'s CompiledZone, answer: Answer<'s>) -> Self {
         Self {
-            rcode: rcode::NOERROR,
             zone: Some(zone),
             answer,
-            ..Self::refused()
+            ..Self::error(rcode::NOERROR)
         }
     }
 
-    const fn negative(zone: &'s CompiledZone, rcode: u16, ttl: u32) -> Self {
+    pub(crate) fn negative(zone: &'s CompiledZone, rcode: u16, ttl: u32) -> Self {
         Self {
-            rcode,
             zone: Some(zone),
             negative_ttl: Some(ttl),
-            ..Self::refused()
+            ..Self::error(rcode)
         }
     }
 
-    fn nodata(zone: &'s CompiledZone) -> Self {
+    pub(crate) fn nodata(zone: &'s CompiledZone) -> Self {
         Self::negative(zone, rcode::NOERROR, zone.negative_ttl())
+    }
+
+    /// Whether the server speaks for the name asked for (RFC 1035 §4.1.1: of the first name, when there are aliases).
+    pub(crate) fn is_authoritative(&self) -> bool {
+        self.zone.is_some() && (self.aliases > 0 || !matches!(self.answer, Answer::Referral { .. }))
     }
 }
 
@@ -113,56 +130,43 @@ pub(crate) fn decide<'s>(
     // Zones are in class IN only; `version.bind` and its like in CH are nobody's business. Zone transfers have no
     // peers to go to.
     if query.qclass != code::CLASS_IN || matches!(query.qtype, code::AXFR | code::IXFR) {
-        return Ok(Plan::refused());
+        return Ok(Plan::error(rcode::REFUSED));
     }
-    let name = query.name.as_wire();
-    let plan = match snapshot.find(name) {
-        Found::Service { service, zone } => match query.qtype {
-            code::A | code::AAAA if asker.hurried && service.has_slow_script() => {
-                return Err(service.id);
-            }
-            code::A | code::AAAA => address(snapshot, service, zone, query.addresses(), asker, scratch),
-            code::ANY => Plan::positive(zone, Answer::Hinfo { ttl: service.ttl }),
-            _ => apex(snapshot, zone, name, query.qtype).unwrap_or_else(|| Plan::nodata(zone)),
-        },
-        Found::Apex(zone) if query.qtype == code::ANY => Plan::positive(
-            zone,
-            Answer::Hinfo {
-                ttl: zone.negative_ttl(),
+    let mut question = query.addresses();
+    // The zone of the last alias: in its name a chain ends that leaves this server.
+    let mut from = None;
+    for aliases in 0..=MAX_ALIASES {
+        let found = snapshot.find(question.name);
+        let plan = match found {
+            Found::Service {
+                service,
+                zone,
+                records,
+            } => match query.qtype {
+                code::A | code::AAAA if asker.hurried && service.has_slow_script() => return Err(service.id),
+                code::A | code::AAAA => address(snapshot, service, zone, question, asker, scratch),
+                _ => lookup::beside(snapshot, service, zone, records, question, asker, scratch),
             },
-        ),
-        Found::Apex(zone) | Found::Empty(zone) => {
-            apex(snapshot, zone, name, query.qtype).unwrap_or_else(|| Plan::nodata(zone))
-        }
-        Found::Missing(zone) => Plan::negative(zone, rcode::NXDOMAIN, zone.negative_ttl()),
-        Found::Outside => Plan::refused(),
-    };
-    Ok(plan)
-}
-
-/// What is special at the zone's apex: SOA, NS and DS. (A synthetic zone has no NS set.)
-fn apex<'s>(snapshot: &'s Snapshot, zone: &'s CompiledZone, name: &[u8], qtype: u16) -> Option<Plan<'s>> {
-    if *zone.wire != *name {
-        return None;
+            Found::Records { records, zone } => match lookup::alias(records, query.qtype) {
+                Some(target) => {
+                    question.name = target;
+                    from = Some(zone);
+                    continue;
+                }
+                None => lookup::records(snapshot, zone, records, question, asker, scratch),
+            },
+            Found::Apex { records, zone } => lookup::apex(snapshot, zone, records, question, asker, scratch),
+            Found::Delegated { cut, records, zone } => lookup::delegated(zone, cut, records, question),
+            Found::Empty(zone) => Plan::nodata(zone),
+            Found::Missing(zone) => Plan::negative(zone, rcode::NXDOMAIN, zone.negative_ttl()),
+            Found::Outside => match from {
+                Some(zone) => Plan::positive(zone, Answer::None),
+                None => Plan::error(rcode::REFUSED),
+            },
+        };
+        return Ok(Plan { aliases, ..plan });
     }
-    match qtype {
-        code::SOA => Some(Plan::positive(zone, Answer::Soa)),
-        code::NS if !zone.name_servers.is_empty() => Some(Plan::positive(zone, Answer::NameServers)),
-        // DS belongs to the zone above, if that one is here too (RFC 4035 §3.1.4.1).
-        code::DS => zone_above(snapshot, name).map(Plan::nodata),
-        _ => None,
-    }
-}
-
-/// The zone that the name above an apex belongs to.
-fn zone_above<'s>(snapshot: &'s Snapshot, name: &[u8]) -> Option<&'s CompiledZone> {
-    let length = usize::from(*name.first()?);
-    match snapshot.find(name.get(length + 1..)?) {
-        Found::Service { zone, .. } | Found::Apex(zone) | Found::Empty(zone) | Found::Missing(zone) => {
-            Some(zone)
-        }
-        Found::Outside => None,
-    }
+    Ok(Plan::error(rcode::SERVFAIL))
 }
 
 /// A question for the addresses of a service.
@@ -170,10 +174,35 @@ fn zone_above<'s>(snapshot: &'s Snapshot, name: &[u8]) -> Option<&'s CompiledZon
 pub(crate) struct Addresses<'q> {
     /// The name in lower case.
     pub(crate) name: &'q [u8],
-    /// A or AAAA.
+    /// A or AAAA; another type where the addresses are only a part of the answer.
     pub(crate) qtype: u16,
     /// OPT, if there was one.
     pub(crate) edns: Option<&'q EdnsQuery>,
+}
+
+/// Runs the chain of a service.
+#[inline]
+pub(crate) fn steer<S: Sink>(
+    snapshot: &Snapshot,
+    service: &CompiledService,
+    family: Family,
+    question: Addresses<'_>,
+    asker: Asker,
+    scratch: &mut Scratch,
+    sink: &mut S,
+) -> Decision {
+    let context = QueryContext {
+        qname: question.name,
+        family,
+        source: asker.source,
+        subnet: question
+            .edns
+            .and_then(|edns| edns.subnet)
+            .map(|option| option.subnet),
+        now: asker.now,
+        entropy: asker.entropy,
+    };
+    evaluate(snapshot, service, &context, scratch, sink)
 }
 
 /// Decides which addresses of a service are the answer.
@@ -190,18 +219,7 @@ pub(crate) fn address<'s>(
         code::AAAA => Family::V6,
         _ => Family::V4,
     };
-    let context = QueryContext {
-        qname: question.name,
-        family,
-        source: asker.source,
-        subnet: question
-            .edns
-            .and_then(|edns| edns.subnet)
-            .map(|option| option.subnet),
-        now: asker.now,
-        entropy: asker.entropy,
-    };
-    let decision = evaluate(snapshot, service, &context, scratch, &mut NoTrace);
+    let decision = steer(snapshot, service, family, question, asker, scratch, &mut NoTrace);
     service.count(&decision, scratch);
     let ede = match decision.outcome {
         Outcome::Answered => (decision.script_errors > 0).then_some(Ede::ScriptFailedOpen),

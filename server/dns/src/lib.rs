@@ -25,10 +25,12 @@ mod fast;
 #[cfg(feature = "fuzzing")]
 pub mod fuzzing;
 mod limit;
+mod lookup;
 mod messages;
 #[cfg(feature = "fuzzing")]
 pub mod offline;
 mod quic;
+mod sections;
 mod server;
 mod settings;
 mod slow;
@@ -36,6 +38,7 @@ mod stats;
 mod tcp;
 mod udp;
 mod wire;
+mod writer;
 
 pub use certificate::{Certificate, CertificateError};
 pub use error::DnsError;

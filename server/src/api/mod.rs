@@ -14,6 +14,7 @@ mod members;
 mod metrics;
 mod pools;
 mod precondition;
+mod records;
 mod services;
 mod steering;
 mod zones;
@@ -57,6 +58,7 @@ fn parts() -> (Router<AppState>, utoipa::openapi::OpenApi) {
         .merge(members::router())
         .merge(load::router())
         .merge(pools::router())
+        .merge(records::router())
         .merge(services::router())
         .merge(steering::router())
         .merge(zones::router());

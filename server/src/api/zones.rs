@@ -100,7 +100,7 @@ async fn patch(
     ))
 }
 
-/// Deletes a zone. Services in it stay, and are answered with a SOA of their own.
+/// Deletes a zone with its records. Services in it stay, and are answered with a SOA of their own.
 #[utoipa::path(delete, path = "/zones/{id}", tag = "zones", operation_id = "deleteZone",
     params(("id" = String, Path)),
     responses((status = 204), (status = 404, body = ErrorBody), (status = 412, body = ErrorBody)))]

@@ -5,7 +5,8 @@ use gslb_api_types::{
     LicenseDraft, LoadDraft, LoginRequest, PasswordChange, TokenDraft, TraceRequest, UserDraft,
 };
 use gslb_engine::model::{
-    ErrorCode, HealthCheckDraft, MemberDraft, PoolDraft, ServiceDraft, ValidationError, ZoneDraft,
+    ErrorCode, HealthCheckDraft, MemberDraft, PoolDraft, RecordDraft, ServiceDraft, ValidationError,
+    ZoneDraft,
 };
 use serde_json::{Map, Value};
 
@@ -124,6 +125,18 @@ impl Draft for ZoneDraft {
             }
         }
     }
+}
+
+impl Draft for RecordDraft {
+    const READ_ONLY: &'static [&'static str] = &[
+        "id",
+        "tenantId",
+        "zoneId",
+        "revision",
+        "createdAt",
+        "updatedAt",
+        "warnings",
+    ];
 }
 
 impl Draft for UserDraft {

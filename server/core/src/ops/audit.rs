@@ -62,8 +62,20 @@ impl Ops {
         listing: &Listing,
         query: &ListQuery,
     ) -> Result<Page<Row<T>>, OpError> {
+        self.page_where(actor, listing, None, query).await
+    }
+
+    /// As [`page`](Self::page); of the objects with this value in this column.
+    pub(super) async fn page_where<T: Aggregate>(
+        &self,
+        actor: &Actor,
+        listing: &Listing,
+        only: Option<(&'static str, String)>,
+        query: &ListQuery,
+    ) -> Result<Page<Row<T>>, OpError> {
         check_list(listing, query)?;
-        Ok(self.parts.store.list(actor.tenant_id, listing, query).await?)
+        let store = &self.parts.store;
+        Ok(store.list_where(actor.tenant_id, listing, only, query).await?)
     }
 }
 

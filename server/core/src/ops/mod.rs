@@ -10,6 +10,7 @@ mod load;
 mod members;
 mod patch;
 mod pools;
+mod records;
 mod routing;
 mod rules;
 mod services;
@@ -230,7 +231,7 @@ impl Ops {
             gslb_api_types::EventKind::Change {
                 object: document.kind().as_str().to_owned(),
                 object_id: document.id().to_string(),
-                name: document.name().to_owned(),
+                name: document.name().into_owned(),
                 action: commit.change.audit.action.to_owned(),
                 actor: commit.change.audit.actor.name.clone(),
             },
@@ -254,6 +255,7 @@ fn owner(document: &Document) -> Option<TenantId> {
         Document::Zone(zone) => Some(zone.tenant_id),
         Document::Pool(pool) => Some(pool.tenant_id),
         Document::Service(service) => Some(service.tenant_id),
+        Document::Record(set) => Some(set.tenant_id),
         Document::User(user) => Some(user.tenant_id),
         Document::Token(token) => Some(token.tenant_id),
         Document::License(_) => None,

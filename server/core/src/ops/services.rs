@@ -299,21 +299,27 @@ impl Ops {
                     format!("the domain `{domain}` is taken: it is not yours"),
                 );
             }
-            _ => {
-                let zone = self.enclosing_zone(&domain).await?;
-                if zone.is_some_and(|zone| zone.tenant_id != actor.tenant_id) {
-                    taken(
-                        "domain",
-                        format!("the domain `{domain}` lies in a zone that is not yours"),
-                    );
+            _ => match self.enclosing_zone(&domain).await? {
+                Some(zone) if zone.tenant_id != actor.tenant_id => taken(
+                    "domain",
+                    format!("the domain `{domain}` lies in a zone that is not yours"),
+                ),
+                Some(zone) => {
+                    for message in self.record_collisions(&zone, &domain).await? {
+                        taken("domain", message);
+                    }
                 }
-            }
+                None => {}
+            },
         }
         Ok(found)
     }
 
     /// The closest zone around a name, of whatever tenant.
-    async fn enclosing_zone(&self, domain: &DomainName) -> Result<Option<gslb_engine::model::Zone>, OpError> {
+    pub(super) async fn enclosing_zone(
+        &self,
+        domain: &DomainName,
+    ) -> Result<Option<gslb_engine::model::Zone>, OpError> {
         let mut rest = domain.as_str();
         while !rest.is_empty() {
             if let Some(zone) = self.parts.store.zone_by_name(rest).await? {

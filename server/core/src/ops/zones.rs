@@ -6,7 +6,8 @@ use crate::error::{OpError, Written};
 use crate::store::{Document, Listing, Row};
 use gslb_api_types::{ListQuery, Page, Stored};
 use gslb_engine::model::{
-    Actor, DomainName, ErrorCode, Permission, ValidationError, Zone, ZoneDraft, ZoneId,
+    Actor, DomainName, ErrorCode, Permission, RecordName, Surroundings, ValidationError, Zone, ZoneDraft,
+    ZoneId,
 };
 use tokio::sync::MutexGuard;
 
@@ -84,7 +85,7 @@ impl Ops {
         self.write_zone(guard, actor, stored, &draft).await
     }
 
-    /// Deletes a zone. Services in it go on answering, as services outside every zone do.
+    /// Deletes a zone with its records. Services in it go on answering, as services outside every zone do.
     ///
     /// # Errors
     /// [`OpError::Forbidden`], [`OpError::NotFound`], [`OpError::Stale`].
@@ -102,7 +103,7 @@ impl Ops {
             .await
     }
 
-    async fn stored_zone(&self, actor: &Actor, id: ZoneId) -> Result<Row<Zone>, OpError> {
+    pub(super) async fn stored_zone(&self, actor: &Actor, id: ZoneId) -> Result<Row<Zone>, OpError> {
         let row = self.parts.store.get(actor.tenant_id, id.0).await?;
         row.ok_or_else(|| OpError::not_found("zone", id))
     }
@@ -154,13 +155,60 @@ impl Ops {
             let message = format!("the zone `{}` is taken{whose}", holder.value.name);
             ValidationError::new("name", ErrorCode::Conflict, message)
         });
-        match (proposal.checked(validated, rules::zone(draft)), collision) {
-            (Ok(zone), None) => Ok(zone),
-            (Ok(_), Some(collision)) => Err(OpError::Conflict(vec![collision])),
-            (Err(mut errors), collision) => {
-                errors.extend(collision);
+        let mut collisions: Vec<ValidationError> = collision.into_iter().collect();
+        if let (Ok(name), true) = (&name, collisions.is_empty()) {
+            collisions = self.apex_collisions(actor, id, name).await?;
+        }
+        match proposal.checked(validated, rules::zone(draft)) {
+            Ok(zone) if collisions.is_empty() => Ok(zone),
+            Ok(_) => Err(OpError::Conflict(collisions)),
+            Err(mut errors) => {
+                errors.extend(collisions);
                 Err(OpError::Invalid(errors))
             }
         }
+    }
+
+    /// Records that would end up outside their zone, if this one had this apex.
+    async fn apex_collisions(
+        &self,
+        actor: &Actor,
+        id: ZoneId,
+        apex: &DomainName,
+    ) -> Result<Vec<ValidationError>, OpError> {
+        let store = &self.parts.store;
+        let stored: Option<Row<Zone>> = store.get(actor.tenant_id, id.0).await?;
+        if let Some(stored) = stored {
+            if stored.value.name == *apex {
+                return Ok(Vec::new());
+            }
+            if !store.records_of_zone(id).await?.is_empty() {
+                return Ok(vec![ValidationError::new(
+                    "name",
+                    ErrorCode::Conflict,
+                    "a zone with records cannot get another name",
+                )]);
+            }
+        }
+        let above = apex.as_str().split_once('.').map_or("", |(_, above)| above);
+        let Ok(above) = DomainName::parse("name", above) else {
+            return Ok(Vec::new());
+        };
+        let Some(outer) = self.enclosing_zone(&above).await? else {
+            return Ok(Vec::new());
+        };
+        let name = RecordName::from(apex);
+        let below = store.records_below(outer.id, &name).await?;
+        let around = Surroundings {
+            apex: Some(RecordName::from(&outer.name)),
+            records: below.iter().map(|row| &row.value).collect(),
+            services: Vec::new(),
+            zones: vec![name],
+        };
+        Ok(around
+            .problems()
+            .into_iter()
+            .map(|problem| ValidationError::new("name", ErrorCode::Conflict, problem.message))
+            .collect())
     }
 }

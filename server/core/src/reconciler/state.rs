@@ -8,13 +8,14 @@ use crate::events::EventBus;
 use crate::geo::GeoSet;
 use crate::license::{self, LicenseState, LicenseStatus};
 use crate::mapfile;
-use crate::store::{Action, Change, Document, Store, StoreError};
+use crate::store::{Action, Change, Document, Store, StoreError, ZoneRecords};
 use arc_swap::ArcSwap;
 use gslb_api_types::EventKind;
 use gslb_engine::environment::{Environment, MapRule};
-use gslb_engine::model::{DomainName, Service, TenantId, Tier, ValidationError, Zone, ZoneId};
+use gslb_engine::model::{DomainName, RecordSet, Service, TenantId, Tier, ValidationError, Zone, ZoneId};
 use gslb_engine::script::Scripts;
 use gslb_engine::snapshot::{Configuration, Slots, Snapshot};
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -66,6 +67,7 @@ impl State {
                 zones: stored.zones,
                 pools: stored.pools,
                 services: stored.services,
+                records: stored.records,
             },
             revision: stored.revision,
             slots: Slots::new(),
@@ -145,6 +147,7 @@ impl State {
             Document::Zone(zone) => touched.zone(zone.id),
             Document::Pool(pool) => touched.pool(pool.id),
             Document::Service(service) => touched.service(service.id),
+            Document::Record(set) => touched.name(set.zone_id, &set.name),
             Document::User(_) | Document::Token(_) | Document::License(_) => {}
         }
         let mut grow = |domain: &DomainName| {
@@ -154,7 +157,28 @@ impl State {
         };
         match &change.action {
             Action::Put(Document::Zone(zone)) => put(&mut config.zones, zone, |z| z.id),
-            Action::Delete(Document::Zone(zone)) => config.zones.retain(|z| z.id != zone.id),
+            Action::Delete(Document::Zone(zone)) => {
+                config.zones.retain(|z| z.id != zone.id);
+                config.records.retain(|set| set.zone_id != zone.id);
+            }
+            Action::Put(Document::Record(set)) => {
+                put_record(config, touched, set);
+                grow_zone(config, touched, set.zone_id);
+            }
+            Action::Delete(Document::Record(set)) => {
+                config.records.retain(|old| old.id != set.id);
+                grow_zone(config, touched, set.zone_id);
+            }
+            Action::Records(ZoneRecords {
+                zone,
+                put: sets,
+                removed,
+            }) => {
+                if let Document::Zone(zone) = zone {
+                    put(&mut config.zones, zone, |z| z.id);
+                }
+                put_records(config, touched, sets, removed);
+            }
             Action::Put(Document::Pool(pool)) => put(&mut config.pools, pool, |p| p.id),
             Action::Delete(Document::Pool(pool)) => config.pools.retain(|p| p.id != pool.id),
             Action::Put(Document::Service(service)) => {
@@ -357,6 +381,38 @@ fn put<T: Clone, I: PartialEq>(list: &mut Vec<T>, new: &T, id: impl Fn(&T) -> I)
     match list.iter_mut().find(|old| id(old) == id(new)) {
         Some(old) => old.clone_from(new),
         None => list.push(new.clone()),
+    }
+}
+
+/// Puts a record set in, also under another name than before.
+fn put_record(config: &mut Configuration, touched: &mut Touched, set: &RecordSet) {
+    if let Some(old) = config.records.iter().find(|old| old.id == set.id) {
+        touched.name(old.zone_id, &old.name);
+    }
+    put(&mut config.records, set, |set| set.id);
+}
+
+/// Puts many record sets in, and takes others out.
+fn put_records(config: &mut Configuration, touched: &mut Touched, put: &[RecordSet], removed: &[RecordSet]) {
+    let ids: HashSet<_> = put.iter().chain(removed).map(|set| set.id).collect();
+    config.records.retain(|old| {
+        let gone = ids.contains(&old.id);
+        if gone {
+            touched.name(old.zone_id, &old.name);
+        }
+        !gone
+    });
+    for set in put {
+        touched.name(set.zone_id, &set.name);
+        config.records.push(set.clone());
+    }
+}
+
+/// As the store does with the row: a zone with another record has a new serial.
+fn grow_zone(config: &mut Configuration, touched: &mut Touched, zone: ZoneId) {
+    if let Some(zone) = config.zones.iter_mut().find(|known| known.id == zone) {
+        zone.serial = zone.serial.wrapping_add(1);
+        touched.zone(zone.id);
     }
 }
 

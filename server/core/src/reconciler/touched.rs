@@ -1,6 +1,6 @@
 //! What has changed since the snapshot in force was compiled.
 
-use gslb_engine::model::{PoolId, ServiceId, ZoneId};
+use gslb_engine::model::{PoolId, RecordName, ServiceId, ZoneId};
 use gslb_engine::snapshot::{Changes, Configuration};
 use std::collections::BTreeSet;
 
@@ -10,6 +10,8 @@ pub(super) struct Touched {
     zones: BTreeSet<ZoneId>,
     pools: BTreeSet<PoolId>,
     services: BTreeSet<ServiceId>,
+    /// Names whose records changed.
+    names: BTreeSet<(ZoneId, RecordName)>,
     /// More than objects: settings, files, the licence, or a compilation that failed.
     everything: bool,
 }
@@ -38,6 +40,11 @@ impl Touched {
         self.services.insert(id);
     }
 
+    /// Records of a name changed.
+    pub(super) fn name(&mut self, zone: ZoneId, name: &RecordName) {
+        self.names.insert((zone, name.clone()));
+    }
+
     /// The changes against the snapshot in force; `None` when everything must be compiled.
     pub(super) fn changes(&self, config: &Configuration) -> Option<Changes> {
         if self.everything {
@@ -46,7 +53,19 @@ impl Touched {
         let (zones, removed_zones) = split(&self.zones, &config.zones, |zone| zone.id);
         let (pools, removed_pools) = split(&self.pools, &config.pools, |pool| pool.id);
         let (services, removed_services) = split(&self.services, &config.services, |service| service.id);
+        let records = match self.names.is_empty() {
+            true => Vec::new(),
+            false => {
+                let is_touched = |zone, name: &RecordName| self.names.contains(&(zone, name.clone()));
+                let all = config.records.iter();
+                all.filter(|set| is_touched(set.zone_id, &set.name))
+                    .cloned()
+                    .collect()
+            }
+        };
         Some(Changes {
+            names: self.names.iter().cloned().collect(),
+            records,
             zones,
             pools,
             services,

@@ -1,13 +1,14 @@
 //! Applies one change: rows, member index, claim, zone serial, audit row and revision, in one transaction.
 
-use super::change::{Action, Change, Document, ObjectKind};
+use super::change::{Action, Change, Document, ObjectKind, ZoneRecords};
+use super::zone_records::{bump_zone, put_record};
 use super::{Store, StoreError};
 use crate::clock::to_millis;
 use sqlx::sqlite::SqliteConnection;
 use sqlx::{AssertSqlSafe, Connection as _};
 
 /// Turns a broken constraint into [`StoreError::Rule`].
-fn rule(context: &'static str) -> impl FnOnce(sqlx::Error) -> StoreError {
+pub(super) fn rule(context: &'static str) -> impl FnOnce(sqlx::Error) -> StoreError {
     move |source| match source.as_database_error() {
         Some(error) if !matches!(error.kind(), sqlx::error::ErrorKind::Other) => StoreError::Rule {
             rule: error.message().to_owned(),
@@ -21,6 +22,7 @@ fn table(kind: ObjectKind) -> &'static str {
         ObjectKind::Zone => "zones",
         ObjectKind::Pool => "pools",
         ObjectKind::Service => "services",
+        ObjectKind::Record => "records",
         ObjectKind::User => "users",
         ObjectKind::Token => "tokens",
         ObjectKind::License => "license",
@@ -76,6 +78,19 @@ impl Store {
         match &change.action {
             Action::Put(document) => put(&mut tx, revision, change, document).await?,
             Action::Delete(document) => delete(&mut tx, document).await?,
+            Action::Records(ZoneRecords {
+                zone,
+                put: sets,
+                removed,
+            }) => {
+                put(&mut tx, revision, change, zone).await?;
+                for set in removed {
+                    remove(&mut tx, "records", &set.id.to_string()).await?;
+                }
+                for set in sets {
+                    put_record(&mut tx, signed(revision), change, set).await?;
+                }
+            }
         }
         audit(&mut tx, revision, change).await?;
         sqlx::query("UPDATE meta SET value = ? WHERE key = 'revision'")
@@ -210,6 +225,10 @@ async fn put(
                 bump_serial(tx, &old).await?;
             }
         }
+        Document::Record(set) => {
+            put_record(tx, revision, change, set).await?;
+            bump_zone(tx, set.zone_id).await?;
+        }
         Document::User(user) => {
             sqlx::query(
                 "INSERT INTO users (id, tenant_id, name, revision, created_at, updated_at, document)
@@ -262,15 +281,20 @@ async fn put(
 }
 
 async fn delete(tx: &mut SqliteConnection, document: &Document) -> Result<(), StoreError> {
-    let sql = format!("DELETE FROM {} WHERE id = ?", table(document.kind()));
-    sqlx::query(AssertSqlSafe(sql))
-        .bind(document.id().to_string())
-        .execute(&mut *tx)
+    remove(tx, table(document.kind()), &document.id().to_string()).await?;
+    match document {
+        Document::Service(service) => bump_serial(tx, service.domain.as_str()).await,
+        Document::Record(set) => bump_zone(tx, set.zone_id).await,
+        _ => Ok(()),
+    }
+}
+
+async fn remove(tx: &mut SqliteConnection, table: &str, id: &str) -> Result<(), StoreError> {
+    sqlx::query(AssertSqlSafe(format!("DELETE FROM {table} WHERE id = ?")))
+        .bind(id)
+        .execute(tx)
         .await
         .map_err(rule("delete an object"))?;
-    if let Document::Service(service) = document {
-        bump_serial(tx, service.domain.as_str()).await?;
-    }
     Ok(())
 }
 

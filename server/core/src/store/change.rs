@@ -1,8 +1,9 @@
 //! A change of the configuration as a value.
 
 use super::records::{LicenseRecord, TokenRecord, UserRecord};
-use gslb_engine::model::{Actor, Pool, Service, TenantId, Zone};
+use gslb_engine::model::{Actor, Pool, RecordSet, Service, TenantId, Zone};
 use serde::Serialize;
+use std::borrow::Cow;
 use time::OffsetDateTime;
 use uuid::Uuid;
 
@@ -16,6 +17,8 @@ pub enum ObjectKind {
     Pool,
     /// A service.
     Service,
+    /// A set of static records.
+    Record,
     /// A user account.
     User,
     /// An API token.
@@ -32,6 +35,7 @@ impl ObjectKind {
             Self::Zone => "zone",
             Self::Pool => "pool",
             Self::Service => "service",
+            Self::Record => "record",
             Self::User => "user",
             Self::Token => "token",
             Self::License => "license",
@@ -48,6 +52,8 @@ pub enum Document {
     Pool(Pool),
     /// A service.
     Service(Service),
+    /// A set of static records.
+    Record(RecordSet),
     /// A user account.
     User(UserRecord),
     /// An API token.
@@ -67,6 +73,7 @@ impl Document {
             Self::Zone(_) => ObjectKind::Zone,
             Self::Pool(_) => ObjectKind::Pool,
             Self::Service(_) => ObjectKind::Service,
+            Self::Record(_) => ObjectKind::Record,
             Self::User(_) => ObjectKind::User,
             Self::Token(_) => ObjectKind::Token,
             Self::License(_) => ObjectKind::License,
@@ -80,6 +87,7 @@ impl Document {
             Self::Zone(zone) => zone.id.0,
             Self::Pool(pool) => pool.id.0,
             Self::Service(service) => service.id.0,
+            Self::Record(set) => set.id.0,
             Self::User(user) => user.id.0,
             Self::Token(token) => token.id.0,
             Self::License(_) => Self::LICENSE_ID,
@@ -88,14 +96,15 @@ impl Document {
 
     /// Name for people.
     #[must_use]
-    pub fn name(&self) -> &str {
+    pub fn name(&self) -> Cow<'_, str> {
         match self {
-            Self::Zone(zone) => zone.name.as_str(),
-            Self::Pool(pool) => &pool.name,
-            Self::Service(service) => &service.name,
-            Self::User(user) => &user.name,
-            Self::Token(token) => &token.name,
-            Self::License(_) => "license",
+            Self::Zone(zone) => zone.name.as_str().into(),
+            Self::Pool(pool) => pool.name.as_str().into(),
+            Self::Service(service) => service.name.as_str().into(),
+            Self::Record(set) => format!("{} {}", set.name, set.rtype).into(),
+            Self::User(user) => user.name.as_str().into(),
+            Self::Token(token) => token.name.as_str().into(),
+            Self::License(_) => "license".into(),
         }
     }
 
@@ -105,6 +114,7 @@ impl Document {
             Self::Zone(zone) => serde_json::to_string(zone),
             Self::Pool(pool) => serde_json::to_string(pool),
             Self::Service(service) => serde_json::to_string(service),
+            Self::Record(set) => serde_json::to_string(set),
             Self::User(user) => serde_json::to_string(user),
             Self::Token(token) => serde_json::to_string(token),
             Self::License(license) => serde_json::to_string(license),
@@ -118,6 +128,7 @@ impl Document {
             Self::Zone(zone) => serde_json::to_value(zone),
             Self::Pool(pool) => serde_json::to_value(pool),
             Self::Service(service) => serde_json::to_value(service),
+            Self::Record(set) => serde_json::to_value(set),
             Self::User(user) => serde_json::to_value(user),
             Self::Token(token) => serde_json::to_value(token),
             Self::License(license) => serde_json::to_value(license),
@@ -146,6 +157,19 @@ pub enum Action {
     Put(Document),
     /// Removed; the document is what it was.
     Delete(Document),
+    /// A zone and any number of its records at once.
+    Records(ZoneRecords),
+}
+
+/// A zone with those of its records that change together with it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ZoneRecords {
+    /// The zone as it is afterwards, as a document.
+    pub zone: Document,
+    /// Sets that are new or changed.
+    pub put: Vec<RecordSet>,
+    /// Sets that go.
+    pub removed: Vec<RecordSet>,
 }
 
 impl Action {
@@ -153,7 +177,9 @@ impl Action {
     #[must_use]
     pub fn document(&self) -> &Document {
         match self {
-            Self::Put(document) | Self::Delete(document) => document,
+            Self::Put(document)
+            | Self::Delete(document)
+            | Self::Records(ZoneRecords { zone: document, .. }) => document,
         }
     }
 }

@@ -54,22 +54,34 @@ fn pattern(search: &str) -> String {
     pattern
 }
 
-/// Columns that a list can be searched and sorted by, by the API's name.
+/// What a list can be searched and sorted by, by the API's name.
 pub(crate) struct Listing {
     /// `(API name, column)`; the first one is the default.
     pub(crate) columns: &'static [(&'static str, &'static str)],
+    /// What a search looks at.
+    pub(crate) searched: &'static [&'static str],
 }
 
 impl Listing {
     /// In the order that the list has, and no other.
-    pub(crate) const ORDERED: Self = Self { columns: &[] };
+    pub(crate) const ORDERED: Self = Self {
+        columns: &[],
+        searched: &[],
+    };
     /// Only by name.
     pub(crate) const NAMED: Self = Self {
         columns: &[("name", "name")],
+        searched: &["name"],
+    };
+    /// Static records: by name or type. What is sorted by are the labels of a name from the root down.
+    pub(crate) const RECORDS: Self = Self {
+        columns: &[("name", "sort_name"), ("type", "type")],
+        searched: &["name", "type", "json_extract(document, '$.data')"],
     };
     /// Services: by name or domain.
     pub(crate) const SERVICES: Self = Self {
         columns: &[("name", "name"), ("domain", "domain")],
+        searched: &["name", "domain"],
     };
 
     /// Column and direction of a `sort` text.
@@ -101,14 +113,15 @@ impl Listing {
 }
 
 impl Store {
-    /// One page of the objects of a tenant.
+    /// One page of the objects of a tenant; with `only`, of those with this value in this column.
     ///
     /// # Errors
     /// [`StoreError::Cursor`] for a cursor this server did not make; the database fails.
-    pub(crate) async fn list<T: Aggregate>(
+    pub(crate) async fn list_where<T: Aggregate>(
         &self,
         tenant: TenantId,
         listing: &Listing,
+        only: Option<(&'static str, String)>,
         query: &ListQuery,
     ) -> Result<Page<Row<T>>, StoreError> {
         let limit = limit_of(query);
@@ -126,11 +139,15 @@ impl Store {
             .filter(|s| !s.is_empty())
             .map(pattern);
         let mut filter = String::from("tenant_id = ?1");
+        let (only_column, only_value) = only.unzip();
+        if let Some(column) = only_column {
+            filter = format!("{filter} AND {column} = ?3");
+        }
         if search.is_some() {
             let tests: Vec<_> = listing
-                .columns
+                .searched
                 .iter()
-                .map(|(_, c)| format!("{c} LIKE ?2 ESCAPE '\\'"))
+                .map(|c| format!("{c} LIKE ?2 ESCAPE '\\'"))
                 .collect();
             filter = format!("{filter} AND ({})", tests.join(" OR "));
         }
@@ -138,24 +155,26 @@ impl Store {
         let total: i64 = sqlx::query_scalar(AssertSqlSafe(count))
             .bind(tenant.to_string())
             .bind(search.as_deref())
+            .bind(only_value.as_deref())
             .fetch_one(&self.readers)
             .await
             .map_err(StoreError::query("count a list"))?;
         let (direction, beyond) = if descending { ("DESC", "<") } else { ("ASC", ">") };
         let cut = if after.is_some() {
-            format!(" AND ({column}, id) {beyond} (?3, ?4)")
+            format!(" AND ({column}, id) {beyond} (?4, ?5)")
         } else {
             String::new()
         };
         let page = format!(
             "SELECT {COLUMNS}, {column} AS sort_key FROM {} WHERE {filter}{cut}
-             ORDER BY {column} {direction}, id {direction} LIMIT ?5",
+             ORDER BY {column} {direction}, id {direction} LIMIT ?6",
             T::TABLE
         );
         let (after_key, after_id) = after.unzip();
         let mut rows: Vec<SortedRow> = sqlx::query_as(AssertSqlSafe(page))
             .bind(tenant.to_string())
             .bind(search)
+            .bind(only_value)
             .bind(after_key)
             .bind(after_id)
             // One more than asked for tells whether there is a next page.

@@ -12,9 +12,10 @@ mod log;
 mod read;
 mod records;
 mod sessions;
+mod zone_records;
 
 pub use audit::AuditFilter;
-pub use change::{Action, Audit, Change, Document, ObjectKind};
+pub use change::{Action, Audit, Change, Document, ObjectKind, ZoneRecords};
 pub(crate) use list::{Listing, limit_of};
 pub use log::{Commit, ConfigLog};
 pub use read::{Aggregate, Configuration};

@@ -4,7 +4,7 @@ use super::change::ObjectKind;
 use super::records::{LicenseRecord, Row, TokenRecord, UserRecord};
 use super::{Store, StoreError};
 use crate::clock::from_millis;
-use gslb_engine::model::{MemberId, Pool, PoolId, Service, ServiceId, TenantId, Zone};
+use gslb_engine::model::{MemberId, Pool, PoolId, RecordSet, Service, ServiceId, TenantId, Zone};
 use serde::de::DeserializeOwned;
 use sqlx::{AssertSqlSafe, FromRow};
 use std::str::FromStr;
@@ -31,6 +31,7 @@ aggregates! {
     Zone = Zone in "zones";
     Pool = Pool in "pools";
     Service = Service in "services";
+    RecordSet = Record in "records";
     UserRecord = User in "users";
     TokenRecord = Token in "tokens";
     LicenseRecord = License in "license";
@@ -73,6 +74,8 @@ pub struct Configuration {
     pub pools: Vec<Pool>,
     /// Services of all tenants.
     pub services: Vec<Service>,
+    /// Static records of all tenants.
+    pub records: Vec<RecordSet>,
     /// Revision of the last change in it.
     pub revision: u64,
 }
@@ -109,12 +112,12 @@ impl Store {
         rows.into_iter().map(RawRow::read).collect()
     }
 
-    /// Zones, pools and services as of one revision.
+    /// Zones with their records, pools and services as of one revision.
     ///
     /// # Errors
     /// As for [`get`](Self::get).
     pub async fn configuration(&self) -> Result<Configuration, StoreError> {
-        // One transaction: the three tables and the revision belong together.
+        // One transaction: the tables and the revision belong together.
         let mut tx = self.readers.begin().await.map_err(StoreError::query("begin"))?;
         let mut configuration = Configuration::default();
         let revision: String = sqlx::query_scalar("SELECT value FROM meta WHERE key = 'revision'")
@@ -148,6 +151,13 @@ impl Store {
             .map_err(StoreError::query(context))?
         {
             configuration.services.push(row.read::<Service>()?.value);
+        }
+        for row in query(RecordSet::TABLE)
+            .fetch_all(&mut *tx)
+            .await
+            .map_err(StoreError::query(context))?
+        {
+            configuration.records.push(row.read::<RecordSet>()?.value);
         }
         Ok(configuration)
     }

@@ -37,10 +37,17 @@ pub(crate) mod rcode {
 pub(crate) mod code {
     pub(crate) const A: u16 = 1;
     pub(crate) const NS: u16 = 2;
+    pub(crate) const CNAME: u16 = 5;
     pub(crate) const SOA: u16 = 6;
+    pub(crate) const PTR: u16 = 12;
+    pub(crate) const HINFO: u16 = 13;
+    pub(crate) const MX: u16 = 15;
     pub(crate) const AAAA: u16 = 28;
+    pub(crate) const SRV: u16 = 33;
     pub(crate) const OPT: u16 = 41;
     pub(crate) const DS: u16 = 43;
+    pub(crate) const SVCB: u16 = 64;
+    pub(crate) const HTTPS: u16 = 65;
     pub(crate) const IXFR: u16 = 251;
     pub(crate) const AXFR: u16 = 252;
     pub(crate) const ANY: u16 = 255;

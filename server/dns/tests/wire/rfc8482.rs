@@ -45,3 +45,25 @@ fn s4_empty_and_missing_names_stay_what_they_are() {
     assert_eq!(server.both(&Ask::new("nope.gslb.test.", ANY)).rcode(), 3);
     assert_eq!(server.both(&Ask::new("example.net.", ANY)).rcode(), 5);
 }
+
+#[test]
+fn s4_static_names_are_answered_small_too() {
+    let server = Server::start();
+    for name in [
+        "host.static.test.",
+        "static.test.",
+        "both.gslb.test.",
+        "web.static.test.",
+        "many.static.test.",
+    ] {
+        let reply = server.both(&Ask::new(name, ANY));
+        assert_eq!(
+            (reply.rcode(), reply.aa(), reply.answers().len()),
+            (0, true, 1),
+            "{name}"
+        );
+        assert!(reply.shown_answers()[0].contains("RFC8482"), "{name}");
+    }
+    let own = server.both(&Ask::new("mail.static.test.", ANY));
+    assert_eq!(own.shown_answers(), ["mail.static.test. HINFO 200 VAX UNIX"]);
+}

@@ -23,13 +23,16 @@ pub struct Opt {
 
 pub const A: u16 = 1;
 pub const NS: u16 = 2;
+pub const CNAME: u16 = 5;
 pub const SOA: u16 = 6;
 pub const HINFO: u16 = 13;
 pub const MX: u16 = 15;
 pub const TXT: u16 = 16;
 pub const AAAA: u16 = 28;
+pub const SRV: u16 = 33;
 pub const OPT: u16 = 41;
 pub const DS: u16 = 43;
+pub const HTTPS: u16 = 65;
 pub const IXFR: u16 = 251;
 pub const AXFR: u16 = 252;
 pub const ANY: u16 = 255;

@@ -82,6 +82,34 @@ impl Reply {
         }
     }
 
+    /// The records of a section as `name type ttl data`, in order.
+    fn shown(records: &[Record]) -> Vec<String> {
+        records
+            .iter()
+            .map(|record| {
+                let rtype = record.record_type();
+                format!(
+                    "{} {rtype} {} {}",
+                    record.name.to_ascii(),
+                    record.ttl,
+                    record.data
+                )
+            })
+            .collect()
+    }
+
+    pub fn shown_answers(&self) -> Vec<String> {
+        Self::shown(&self.message.answers)
+    }
+
+    pub fn shown_authorities(&self) -> Vec<String> {
+        Self::shown(&self.message.authorities)
+    }
+
+    pub fn shown_additionals(&self) -> Vec<String> {
+        Self::shown(&self.message.additionals)
+    }
+
     pub fn option(&self, code: u16) -> Option<&[u8]> {
         let options = &self.opt.as_ref()?.options;
         options

@@ -235,8 +235,16 @@ fn compile(tier: Tier, scripts: Option<Arc<dyn Scripts>>) -> Snapshot {
     b.service(&longest_name(), &v4, |_| {});
     b.service("www.short.test.", &down, |s| s.ttl = Some(3600));
     b.service("apex.test.", &v4, |_| {});
+    b.service("both.gslb.test.", &dual, chain(&["geo-ip", "failover"]));
+    b.service("gone.gslb.test.", &down, |_| {});
+    b.service("*.star.gslb.test.", &dual, |_| {});
+    b.service("svc.static.test.", &v4, |_| {});
     b.service("lonely.example.", &v4, |_| {});
     b.service("*.lonely-wild.example.", &v4, |_| {});
+    b.zone("static.test.", 3600, 60);
+    b.zone("kid.static.test.", 3600, 60);
+    b.zone("rfc4592.test.", 3600, 60);
+    super::records::add(&mut b.config);
     if scripts.is_some() {
         b.service("slow.gslb.test.", &dual, chain(&["script:slow"]));
         b.service("quick.gslb.test.", &dual, chain(&["script:quick"]));
