@@ -10,6 +10,7 @@ mod hostile;
 mod license;
 mod metrics;
 mod pools;
+mod records;
 mod reference;
 mod reload;
 mod routing;
