@@ -7,6 +7,7 @@ mod doh;
 mod harness;
 mod live;
 mod operations;
+mod records;
 mod rfc9110;
 mod scripts;
 mod services;

@@ -328,10 +328,10 @@ fn show(fields: &[Field], wire: &[u8]) -> Option<String> {
         }
         match field {
             Field::V4 => {
-                text.push_str(&Ipv4Addr::from(<[u8; 4]>::try_from(take(wire, 4)?).ok()?).to_string())
+                text.push_str(&Ipv4Addr::from(<[u8; 4]>::try_from(take(wire, 4)?).ok()?).to_string());
             }
             Field::V6 => {
-                text.push_str(&Ipv6Addr::from(<[u8; 16]>::try_from(take(wire, 16)?).ok()?).to_string())
+                text.push_str(&Ipv6Addr::from(<[u8; 16]>::try_from(take(wire, 16)?).ok()?).to_string());
             }
             Field::U8 => text.push_str(&number(wire, 1)?.to_string()),
             Field::U16 => text.push_str(&number(wire, 2)?.to_string()),
