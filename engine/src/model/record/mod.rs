@@ -1,7 +1,7 @@
 //! Static records of a zone, as sets: all records of one type at one name have one TTL (RFC 2181 §5).
 //!
 //! The text of a record's data is read and written here, and not by hickory-proto: [`Rdata`] says why in
-//! `docs/decisions/007-record-data.md`. A type without a form of its own is written by RFC 3597.
+//! `docs/decisions/008-record-data.md`. A type without a form of its own is written by RFC 3597.
 
 mod name;
 mod params;
