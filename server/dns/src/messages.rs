@@ -6,8 +6,8 @@
 use crate::bridge::{Context, Handled, Slow, unix_now};
 use crate::slow::{Job, SlowLane};
 use crate::stats::{Slot, Transport};
+use crate::wire::{Reader, code, skip};
 use gslb_engine::model::ServiceId;
-use hickory_proto::op::Message;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Instant;
@@ -147,11 +147,23 @@ fn finish(
 /// says for how long there is nothing, its TTL counts, which is no more than its minimum (RFC 2308 §5).
 #[must_use]
 pub fn smallest_ttl(reply: &[u8]) -> Option<u32> {
-    let reply = Message::from_vec(reply).ok()?;
-    let records = reply
-        .answers
-        .iter()
-        .chain(&reply.authorities)
-        .chain(&reply.additionals);
-    records.map(|record| record.ttl).min()
+    let mut reader = Reader::new(reply, 4);
+    let questions = reader.u16()?;
+    let records = [reader.u16()?, reader.u16()?, reader.u16()?];
+    for _ in 0..questions {
+        skip(&mut reader)?;
+        reader.take(4)?;
+    }
+    let mut least = None;
+    for _ in 0..records.into_iter().map(u32::from).sum() {
+        skip(&mut reader)?;
+        let (rtype, _class, ttl) = (reader.u16()?, reader.u16()?, reader.u32()?);
+        let length = reader.u16()?;
+        reader.take(length.into())?;
+        // The TTL field of an OPT record is none.
+        if rtype != code::OPT {
+            least = Some(least.map_or(ttl, |least: u32| least.min(ttl)));
+        }
+    }
+    least
 }

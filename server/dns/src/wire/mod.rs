@@ -11,7 +11,7 @@ mod reply;
 
 use edns::ClientSubnetOption;
 pub(crate) use edns::EdnsQuery;
-pub(crate) use name::MAX_NAME;
+pub(crate) use name::{MAX_NAME, skip};
 pub(crate) use query::{Query, Rejection, parse};
 pub(crate) use reply::{Ede, ErrorReply, ReplyEdns};
 

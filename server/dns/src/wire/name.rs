@@ -50,7 +50,7 @@ impl LowerName {
 
 /// Steps over the name of a record. A pointer ends it; where it leads does not matter here.
 /// Returns whether the name is the root, written as one zero octet.
-pub(super) fn skip(reader: &mut Reader<'_>) -> Option<bool> {
+pub(crate) fn skip(reader: &mut Reader<'_>) -> Option<bool> {
     let start = reader.at();
     loop {
         match reader.u8()? {
