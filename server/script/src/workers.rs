@@ -19,6 +19,9 @@ use std::time::{Duration, Instant};
 /// Stack of the thread that compiles what a worker, with a smaller one, has compiled before.
 const COMPILE_STACK: usize = 16 << 20;
 
+/// A script is not compiled because nobody could.
+pub(crate) const NO_WORKER: &str = "no worker was free to compile it; try again";
+
 /// Time since any zero, never backwards.
 pub type Clock = Arc<dyn Fn() -> Duration + Send + Sync>;
 
@@ -166,9 +169,7 @@ impl Scripts for Workers {
                 ));
             }
             Err(NoAnswer::Late) => return Err(whole("compiling it takes too long".to_owned())),
-            Err(NoAnswer::Busy) => {
-                return Err(whole("no worker was free to compile it; try again".to_owned()));
-            }
+            Err(NoAnswer::Busy) => return Err(whole(NO_WORKER.to_owned())),
         };
         let program = if facts.quick_up_to > 0 {
             Some(compile_here(body)?)
