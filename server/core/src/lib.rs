@@ -6,6 +6,7 @@
 pub mod auth;
 pub mod clock;
 pub mod config;
+pub mod cookies;
 pub mod draft;
 pub mod error;
 pub mod events;

@@ -6,7 +6,7 @@
 //! writing differ; the decision is made by the same code, and a test compares the octets of both ways.
 
 use crate::decide::Addresses;
-use crate::wire::{EdnsQuery, HEADER, MAX_NAME, MAX_PAYLOAD, PLAIN_PAYLOAD, ReplyEdns, code, flag};
+use crate::wire::{EdnsQuery, HEADER, MAX_NAME, PLAIN_PAYLOAD, ReplyEdns, code, flag};
 use std::net::IpAddr;
 
 /// A question for addresses, with at most an OPT record behind it.
@@ -82,11 +82,12 @@ impl Plain {
     }
 
     /// Writes the reply with these addresses over the message in `buffer`, and returns its length. `None`: it does not
-    /// fit, or there is something to say that is rare; the message is as it was.
+    /// fit into `most` octets or what the client can take, or there is something to say that is rare; the message is as it was.
     #[inline]
     pub(crate) fn reply(
         &self,
         buffer: &mut [u8],
+        most: u16,
         ttl: u32,
         addresses: &[IpAddr],
         edns: Option<&ReplyEdns<'_>>,
@@ -94,9 +95,7 @@ impl Plain {
         let record = if self.qtype == code::A { 16 } else { 28 };
         let records_end = self.question_end + record * addresses.len();
         let length = records_end + edns.map_or(0, ReplyEdns::len);
-        let limit = self
-            .edns
-            .map_or(PLAIN_PAYLOAD, |edns| edns.payload.min(MAX_PAYLOAD));
+        let limit = self.edns.map_or(PLAIN_PAYLOAD, |edns| edns.payload.min(most));
         if length > usize::from(limit) || edns.is_some_and(|edns| !edns.is_short()) {
             return None;
         }

@@ -1,8 +1,10 @@
 //! A server without sockets, and what the fuzz target does with it (feature `fuzzing`). It stands here so that the tests
 //! can replay the checked-in inputs with the ordinary compiler.
 
-use crate::bridge::{Bridge, Context, Handled, Place, Slow};
+use crate::bridge::{Bridge, Context, Handled, Moment, Place, Slow};
+use crate::cookie::CookieSecret;
 use crate::encode::udp_limit;
+use crate::settings::DnsSettings;
 use crate::stats::{DnsStats, Slot, Transport};
 use crate::wire::{HEADER, MAX_PAYLOAD, PLAIN_PAYLOAD, parse};
 use gslb_engine::environment::Environment;
@@ -11,7 +13,7 @@ use gslb_engine::snapshot::{Slots, Snapshot, SnapshotCell};
 use gslb_engine::testing::{FakeScript, FakeScripts, Rows, Site, member};
 use hickory_proto::op::{Message, MessageType};
 use std::cell::RefCell;
-use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::net::{IpAddr, Ipv4Addr};
 use std::sync::Arc;
 
 /// Body of the script step that takes long.
@@ -19,7 +21,7 @@ const SLOW: &str = "slow";
 /// An option code that is nobody's (RFC 6891 §9).
 const PRIVATE_OPTION: u16 = 65_001;
 const NOW: u64 = 1_700_000_000;
-const PEER: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::new(198, 51, 100, 9)), 5353);
+const CLIENT: IpAddr = IpAddr::V4(Ipv4Addr::new(198, 51, 100, 9));
 
 /// A server without sockets.
 struct Server {
@@ -79,9 +81,14 @@ impl Server {
         let cell = Arc::new(SnapshotCell::new(snapshot));
         let snapshot = cell.load_full();
         let stats = Arc::new(DnsStats::new());
+        let settings = DnsSettings {
+            nsid: Some(b"fuzz".to_vec()),
+            cookies: vec![CookieSecret::new([7; CookieSecret::LEN])],
+            ..DnsSettings::default()
+        };
         Ok(Self {
             slot: stats.slot(),
-            context: Context::new(cell, stats, Some(b"fuzz".to_vec())),
+            context: Context::new(cell, stats, &settings),
             snapshot,
             _slots: slots,
         })
@@ -91,10 +98,9 @@ impl Server {
     fn reply(&self, message: &[u8], transport: Transport, slow: Slow) -> Vec<u8> {
         let mut bridge = self.bridge(transport);
         let mut out = Vec::new();
-        let (slot, snapshot) = (&self.slot, &self.snapshot);
-        match bridge.answer(slot, snapshot, NOW, message, PEER, &mut out) {
+        match bridge.answer(self.moment(), message, CLIENT, &mut out) {
             Handled::Done | Handled::InPlace(_) => {}
-            Handled::Left(_) => bridge.finish(slot, snapshot, NOW, message, PEER, slow, &mut out),
+            Handled::Left(_) => bridge.finish(self.moment(), message, CLIENT, slow, &mut out),
         }
         assert_eq!(self.context.stats.snapshot().panics, 0, "a panic was caught");
         out
@@ -104,7 +110,6 @@ impl Server {
     fn reply_in_place(&self, message: &[u8], slow: Slow) -> (Vec<u8>, bool) {
         let mut bridge = self.bridge(Transport::Udp);
         let mut out = Vec::new();
-        let (slot, snapshot) = (&self.slot, &self.snapshot);
         let mut buffer = message.to_vec();
         // What a receive buffer holds behind a message is of an earlier one.
         buffer.resize(message.len().max(usize::from(MAX_PAYLOAD)), 0xa5);
@@ -112,15 +117,24 @@ impl Server {
             buffer: &mut buffer,
             length: message.len(),
         };
-        let handled = bridge.answer_in_place(slot, snapshot, NOW, place, PEER, &mut out);
-        bridge.count(slot);
+        let handled = bridge.answer_in_place(self.moment(), place, CLIENT, &mut out);
+        bridge.count(&self.slot);
         match handled {
             Handled::Done => {}
             Handled::InPlace(length) => return (buffer.get(..length).unwrap_or_default().to_vec(), true),
-            Handled::Left(_) => bridge.finish(slot, snapshot, NOW, message, PEER, slow, &mut out),
+            Handled::Left(_) => bridge.finish(self.moment(), message, CLIENT, slow, &mut out),
         }
         assert_eq!(self.context.stats.snapshot().panics, 0, "a panic was caught");
         (out, false)
+    }
+
+    fn moment(&self) -> Moment<'_> {
+        Moment {
+            slot: &self.slot,
+            snapshot: &self.snapshot,
+            now: NOW,
+            micros: 0,
+        }
     }
 
     /// The same message gets the same reply from each.

@@ -18,6 +18,7 @@
 mod bind;
 mod bridge;
 mod certificate;
+mod cookie;
 mod decide;
 mod encode;
 mod error;
@@ -30,6 +31,7 @@ mod messages;
 #[cfg(feature = "fuzzing")]
 pub mod offline;
 mod quic;
+mod rate;
 mod sections;
 mod server;
 mod settings;
@@ -41,9 +43,10 @@ mod wire;
 mod writer;
 
 pub use certificate::{Certificate, CertificateError};
+pub use cookie::CookieSecret;
 pub use error::DnsError;
 pub use limit::QueryLimit;
 pub use messages::{Messages, smallest_ttl};
 pub use server::DnsServer;
-pub use settings::{DnsSettings, Encrypted, TcpLimits};
+pub use settings::{DnsSettings, Encrypted, RateLimit, TcpLimits};
 pub use stats::{DnsCounts, DnsStats, LATENCY_BOUNDS, QTYPES, RCODES, Transport};

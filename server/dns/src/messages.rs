@@ -3,7 +3,7 @@
 //! No answer waits for anything but the processor, unless the query needs a script that takes milliseconds: then a thread
 //! that may wait takes it.
 
-use crate::bridge::{Context, Handled, Slow, unix_now};
+use crate::bridge::{Context, Handled, Moment, Slow};
 use crate::slow::{Job, SlowLane};
 use crate::stats::{Slot, Transport};
 use crate::wire::{Reader, code, skip};
@@ -72,7 +72,8 @@ impl Messages {
         let mut reply = Vec::new();
         let mut bridge = self.context.lend(self.transport);
         let snapshot = self.context.cell.load();
-        let handled = bridge.answer(&self.slot, &snapshot, unix_now(), message, peer, &mut reply);
+        let moment = Moment::of_stream(&self.slot, &snapshot);
+        let handled = bridge.answer(moment, message, peer.ip().to_canonical(), &mut reply);
         self.context.give_back(bridge);
         (handled, reply)
     }
@@ -137,8 +138,9 @@ fn finish(
 ) -> Vec<u8> {
     let mut reply = Vec::new();
     let mut bridge = context.lend(transport);
-    let (snapshot, now) = (context.cell.load(), unix_now());
-    bridge.finish(slot, &snapshot, now, message, peer, slow, &mut reply);
+    let snapshot = context.cell.load();
+    let moment = Moment::of_stream(slot, &snapshot);
+    bridge.finish(moment, message, peer.ip().to_canonical(), slow, &mut reply);
     context.give_back(bridge);
     reply
 }

@@ -1,13 +1,15 @@
 //! A UDP thread without its sockets (feature `fuzzing`): octets in, octets out, for tools that count instructions.
 
-use crate::bridge::{Bridge, Context, Handled, Place};
+use crate::bridge::{Bridge, Context, Handled, Moment, Place};
+use crate::cookie::CookieSecret;
+use crate::settings::DnsSettings;
 use crate::stats::{DnsStats, Slot, Transport};
 use gslb_engine::snapshot::{Snapshot, SnapshotCell};
-use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::net::{IpAddr, Ipv4Addr};
 use std::sync::Arc;
 
 const NOW: u64 = 1_700_000_000;
-const PEER: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::new(192, 0, 2, 1)), 5353);
+const CLIENT: IpAddr = IpAddr::V4(Ipv4Addr::new(192, 0, 2, 1));
 /// Octets of a receive buffer.
 const BUFFER: usize = 1280;
 
@@ -26,7 +28,15 @@ impl Answerer {
     #[must_use]
     pub fn new(snapshot: Snapshot) -> Self {
         let stats = Arc::new(DnsStats::new());
-        let context = Context::new(Arc::new(SnapshotCell::new(snapshot)), Arc::clone(&stats), None);
+        let settings = DnsSettings {
+            cookies: vec![CookieSecret::new([7; CookieSecret::LEN])],
+            ..DnsSettings::default()
+        };
+        let context = Context::new(
+            Arc::new(SnapshotCell::new(snapshot)),
+            Arc::clone(&stats),
+            &settings,
+        );
         fastrand::seed(7);
         Self {
             slot: stats.slot(),
@@ -51,10 +61,13 @@ impl Answerer {
         };
         let snapshot = self.context.cell.load();
         let out = &mut self.beside;
-        match self
-            .bridge
-            .answer_in_place(&self.slot, &snapshot, NOW, place, PEER, out)
-        {
+        let moment = Moment {
+            slot: &self.slot,
+            snapshot: &snapshot,
+            now: NOW,
+            micros: 0,
+        };
+        match self.bridge.answer_in_place(moment, place, CLIENT, out) {
             Handled::InPlace(length) => self.buffer.get(..length).unwrap_or_default(),
             Handled::Done | Handled::Left(_) => &self.beside,
         }

@@ -44,7 +44,8 @@ impl DnsServer {
             nsid,
             tcp,
             encrypted,
-        } = settings;
+            ..
+        } = &settings;
         if listen.is_empty() {
             return Err(DnsError::NoAddress);
         }
@@ -55,7 +56,7 @@ impl DnsServer {
         {
             return Err(DnsError::NsidTooLong(length));
         }
-        let threads = match udp_threads {
+        let threads = match *udp_threads {
             0 => std::thread::available_parallelism().map_or(1, usize::from),
             some => some,
         };
@@ -69,7 +70,7 @@ impl DnsServer {
             let bound = bind_tcp(*address).and_then(|listener| Ok((listener.local_addr()?, listener)));
             secure.push(bound.map_err(|e| DnsError::listen(*address, Transport::Tls, e))?);
         }
-        let context = Arc::new(Context::new(cell, stats, nsid));
+        let context = Arc::new(Context::new(cell, stats, &settings));
         let slow = SlowLane::start(&context).map_err(DnsError::Thread)?;
         let mut server = Self {
             addresses: Vec::new(),
@@ -77,7 +78,7 @@ impl DnsServer {
             quic: None,
             quic_addresses: Vec::new(),
             udp: Vec::new(),
-            tcp: TcpService::new(&context, &slow, &tcp),
+            tcp: TcpService::new(&context, &slow, tcp),
             slow: Arc::clone(&slow),
         };
         for Bound { address, udp, tcp } in bound {
@@ -101,8 +102,8 @@ impl DnsServer {
                     .map_err(|e| DnsError::listen(address, Transport::Tls, e))?;
                 server.tls.push(address);
             }
-            let quic = QuicService::new(server.messages(Transport::Quic), &tcp);
-            for address in encrypted.quic {
+            let quic = QuicService::new(server.messages(Transport::Quic), tcp);
+            for address in encrypted.quic.iter().copied() {
                 let bound = quic
                     .listen(address, encrypted.certificate.server(&[b"doq"]))
                     .map_err(|e| DnsError::listen(address, Transport::Quic, e))?;

@@ -1,6 +1,8 @@
 //! What the daemon configures.
 
 use crate::certificate::Certificate;
+use crate::cookie::CookieSecret;
+use crate::wire::MAX_PAYLOAD;
 use std::net::SocketAddr;
 use std::time::Duration;
 
@@ -36,8 +38,33 @@ pub struct Encrypted {
     pub quic: Vec<SocketAddr>,
 }
 
+/// Response rate limiting over UDP.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RateLimit {
+    /// Replies of one kind (answers, empty answers, names that do not exist, errors) that a client network gets in a
+    /// second; 0 is no limit.
+    pub responses_per_second: u32,
+    /// Every so many limited replies one says "truncated" instead of being left out; 0: none does.
+    pub slip: u32,
+    /// Bits of an IPv4 client network.
+    pub ipv4_prefix: u8,
+    /// Bits of an IPv6 client network.
+    pub ipv6_prefix: u8,
+}
+
+impl Default for RateLimit {
+    fn default() -> Self {
+        Self {
+            responses_per_second: 0,
+            slip: 2,
+            ipv4_prefix: 24,
+            ipv6_prefix: 56,
+        }
+    }
+}
+
 /// Settings of the DNS server.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone)]
 pub struct DnsSettings {
     /// Addresses to listen on, each over UDP and TCP. Port 0 takes a free one, the same for both. An IPv6 address
     /// serves IPv6 only: `[::]` does not include `0.0.0.0`.
@@ -50,6 +77,28 @@ pub struct DnsSettings {
     pub tcp: TcpLimits,
     /// DNS over TLS and QUIC; none without a certificate.
     pub encrypted: Option<Encrypted>,
+    /// Secrets of DNS cookies: the first makes, all are accepted. Without any one is made up.
+    pub cookies: Vec<CookieSecret>,
+    /// Octets of a UDP reply to a client without a cookie of ours, at most; not less than 512 counts, nor more than 1232.
+    /// What is longer is truncated, so that the server is of no use to send much to whom has not asked.
+    pub payload_without_cookie: u16,
+    /// Response rate limiting.
+    pub rate: RateLimit,
+}
+
+impl Default for DnsSettings {
+    fn default() -> Self {
+        Self {
+            listen: Vec::new(),
+            udp_threads: 0,
+            nsid: None,
+            tcp: TcpLimits::default(),
+            encrypted: None,
+            cookies: Vec::new(),
+            payload_without_cookie: MAX_PAYLOAD,
+            rate: RateLimit::default(),
+        }
+    }
 }
 
 impl DnsSettings {

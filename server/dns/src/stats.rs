@@ -4,6 +4,7 @@
 //! one. Slots live as long as the [`DnsStats`], also through a restart of the listeners: counters never go back.
 
 use crate::limit::QueryLimit;
+use crate::rate::Verdict;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -132,6 +133,8 @@ pub(crate) struct Slot {
     no_data: Counter,
     dropped: Counter,
     truncated: Counter,
+    limited_dropped: Counter,
+    limited_slipped: Counter,
     panics: Counter,
     send_errors: Counter,
 }
@@ -182,6 +185,15 @@ impl Slot {
 
     pub(crate) fn truncated(&self) {
         add(Some(&self.truncated), 1);
+    }
+
+    /// Counts a reply that response rate limiting has held back.
+    pub(crate) fn rate_limited(&self, verdict: Verdict) {
+        match verdict {
+            Verdict::Send => {}
+            Verdict::Slip => add(Some(&self.limited_slipped), 1),
+            Verdict::Drop => add(Some(&self.limited_dropped), 1),
+        }
     }
 
     pub(crate) fn panicked(&self) {
@@ -291,6 +303,8 @@ impl DnsStats {
             counts.no_data += load(&slot.no_data);
             counts.dropped += load(&slot.dropped);
             counts.truncated += load(&slot.truncated);
+            counts.limited_dropped += load(&slot.limited_dropped);
+            counts.limited_slipped += load(&slot.limited_slipped);
             counts.panics += load(&slot.panics);
             counts.send_errors += load(&slot.send_errors);
         }
@@ -315,6 +329,10 @@ pub struct DnsCounts {
     pub dropped: u64,
     /// Replies with TC.
     pub truncated: u64,
+    /// Replies that response rate limiting left out.
+    pub limited_dropped: u64,
+    /// Replies that response rate limiting made "truncated" or BADCOOKIE, or let through as errors.
+    pub limited_slipped: u64,
     /// Queries that panicked and got SERVFAIL. Anything but 0 is a defect.
     pub panics: u64,
     /// Replies over UDP that the kernel would not send.

@@ -42,6 +42,9 @@ impl Source for DnsSource {
                 buckets: bounds.zip(counts.latency).collect(),
             },
         });
+        for (action, value) in [("drop", counts.limited_dropped), ("slip", counts.limited_slipped)] {
+            out.push(Sample::count("gslbd_dns_rate_limited_total", &[action], value));
+        }
         for (name, value) in [
             ("gslbd_dns_no_data_total", counts.no_data),
             ("gslbd_dns_dropped_total", counts.dropped),

@@ -11,7 +11,7 @@ use crate::cli::RunArgs;
 use crate::demo::{self, Demo};
 use crate::logging::{self, LogLevel};
 use crate::rate::RateLog;
-use crate::state::{AppState, Shared};
+use crate::state::{AppState, Shared, unix_seconds};
 use crate::web::origin::Scheme;
 use crate::{EXIT_CONFIG, api, web};
 use anyhow::Context;
@@ -19,7 +19,9 @@ use cap::Cap;
 use gslb_core::Core;
 use gslb_core::clock::Clock;
 use gslb_core::config::{ConfigError, PortOrOff, Settings, Sources};
-use gslb_dns::{Certificate, DnsServer, DnsSettings, DnsStats, Encrypted, Transport};
+use gslb_dns::{
+    Certificate, CookieSecret, DnsServer, DnsSettings, DnsStats, Encrypted, RateLimit, TcpLimits, Transport,
+};
 use gslb_engine::model::MemberId;
 use gslb_probe::{Prober, ProberSettings, SystemClock};
 use gslb_script::{WorkerProgram, Workers};
@@ -28,6 +30,7 @@ use signals::{Signals, Wish};
 use std::collections::HashMap;
 use std::io::Write;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener};
+use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -323,15 +326,46 @@ fn dns_settings(settings: &Settings, certificate: Option<&Certificate>) -> DnsSe
     };
     DnsSettings {
         listen: dns_addresses(settings, dns.port.0),
-        udp_threads: usize::try_from(dns.udp_threads).unwrap_or_default(),
+        udp_threads: size(dns.udp_threads),
         nsid: dns.nsid.as_ref().map(|text| text.clone().into_bytes()),
         encrypted: certificate.map(|certificate| Encrypted {
             certificate: certificate.clone(),
             tls: at(dns.tls_port),
             quic: at(dns.quic_port),
         }),
-        ..DnsSettings::default()
+        tcp: TcpLimits {
+            connections: size(settings.dns.tcp_connections),
+            connections_per_client: size(settings.dns.tcp_connections_per_client),
+            idle: Duration::from_secs(settings.dns.tcp_idle_seconds.into()),
+        },
+        cookies: cookie_secrets(settings),
+        // The settings have been checked: none of these is cut.
+        payload_without_cookie: settings.dns.payload_without_cookie.min(1232) as u16,
+        rate: RateLimit {
+            responses_per_second: settings.rate_limit.responses_per_second,
+            slip: settings.rate_limit.slip,
+            ipv4_prefix: settings.rate_limit.ipv4_prefix.min(32) as u8,
+            ipv6_prefix: settings.rate_limit.ipv6_prefix.min(128) as u8,
+        },
     }
+}
+
+fn size(number: u32) -> usize {
+    usize::try_from(number).unwrap_or(usize::MAX)
+}
+
+/// The configured secrets of DNS cookies, or those kept beside the database.
+fn cookie_secrets(settings: &Settings) -> Vec<CookieSecret> {
+    let mut secrets = settings.dns.cookie_secrets.0.clone();
+    if secrets.is_empty() {
+        let folder = settings.database.path.parent().unwrap_or(Path::new(""));
+        let kept = gslb_core::cookies::kept_in(folder, unix_seconds());
+        secrets = kept.unwrap_or_else(|error| {
+            tracing::warn!(%error, "secrets of DNS cookies cannot be kept: the next start makes new ones");
+            Vec::new()
+        });
+    }
+    secrets.into_iter().map(CookieSecret::new).collect()
 }
 
 /// Puts the ports of the command line over those of file and environment.

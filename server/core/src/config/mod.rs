@@ -19,12 +19,13 @@ pub use error::{ConfigError, Problem};
 pub use reload::Reload;
 pub use source::{Origin, Sources};
 pub use table::{
-    Admin, Api, Cluster, Database, Dns, Latency, License, LoadBalancer, Log, Metrics, Node, Routing,
-    Settings, Signals, TABLE,
+    Admin, Api, Cluster, Database, Dns, Latency, License, LoadBalancer, Log, Metrics, Node, RateLimit,
+    Routing, Settings, Signals, TABLE,
 };
+pub(crate) use value::cookie_secret;
 pub use value::{
-    Id, LogFormat, LogLevel, Multiplier, Port, PortOrOff, PublicKeys, Secret, SettingValue, SignalTable,
-    Weight,
+    CookieSecrets, Id, LogFormat, LogLevel, Multiplier, Port, PortOrOff, PublicKeys, Secret, SettingValue,
+    SignalTable, Weight,
 };
 
 /// The file that is read when the command line names none; it may be absent.

@@ -6,8 +6,8 @@ use super::macros::settings;
 use super::reload::Reload;
 use super::source::{Files, Loader, Origin, place_of};
 use super::value::{
-    Id, LogFormat, LogLevel, Multiplier, Port, PortOrOff, PublicKeys, Secret, SettingValue as _, SignalTable,
-    Weight,
+    CookieSecrets, Id, LogFormat, LogLevel, Multiplier, Port, PortOrOff, PublicKeys, Secret,
+    SettingValue as _, SignalTable, Weight,
 };
 use crate::ops::{MAX_PASSWORD, MIN_PASSWORD};
 use gslb_api_types::SettingView;
@@ -47,6 +47,28 @@ settings! {
         quic_port: PortOrOff = "quicPort", "853", restart;
         "Port for DNS over HTTPS (RFC 8484) at /dns-query; 0 takes a free one, off is none."
         https_port: PortOrOff = "httpsPort", "443", restart;
+        "Octets of a UDP answer to a client that has shown no cookie of this server, 512 to 1232; what is longer is truncated, and asked for again over TCP."
+        payload_without_cookie: u32 = "payloadWithoutCookie", "512", restart;
+        "Secrets of DNS cookies, 32 hexadecimal digits each: the first makes cookies, all are accepted. Servers behind one address need the same. Made, kept beside the database and replaced when not set."
+        cookie_secrets: CookieSecrets = "cookieSecrets", "", restart, secret;
+        "TCP connections open at the same time."
+        tcp_connections: u32 = "tcpConnections", "1024", restart;
+        "TCP connections of one client (an IPv4 address, an IPv6 /64) open at the same time."
+        tcp_connections_per_client: u32 = "tcpConnectionsPerClient", "64", restart;
+        "Seconds after which a TCP connection is closed that has brought no whole query."
+        tcp_idle_seconds: u32 = "tcpIdleSeconds", "10", restart;
+    }
+
+    /// Response rate limiting of DNS over UDP.
+    rate_limit: RateLimit = "dns.rateLimit" {
+        "Responses of one kind (answers, empty answers, names that do not exist, errors) that a client network gets in a second; 0 is no limit. Clients with a cookie of this server, and over TCP, are not limited."
+        responses_per_second: u32 = "responsesPerSecond", "0", restart;
+        "Every so many limited responses one says truncated, so that a true client comes over TCP; the others are left out. 0: none does."
+        slip: u32 = "slip", "2", restart;
+        "Bits of an IPv4 client network."
+        ipv4_prefix: u32 = "ipv4Prefix", "24", restart;
+        "Bits of an IPv6 client network."
+        ipv6_prefix: u32 = "ipv6Prefix", "56", restart;
     }
 
     /// Defaults of routing.
@@ -298,6 +320,29 @@ impl Settings {
                 continue;
             };
             loader.problem(place_of(&self.origin(name)), message);
+        }
+        let ranges = [
+            (
+                "dns.payloadWithoutCookie",
+                self.dns.payload_without_cookie,
+                512..=1232,
+            ),
+            ("dns.tcpConnections", self.dns.tcp_connections, 1..=u32::MAX),
+            (
+                "dns.tcpConnectionsPerClient",
+                self.dns.tcp_connections_per_client,
+                1..=u32::MAX,
+            ),
+            ("dns.tcpIdleSeconds", self.dns.tcp_idle_seconds, 1..=86_400),
+            ("dns.rateLimit.ipv4Prefix", self.rate_limit.ipv4_prefix, 1..=32),
+            ("dns.rateLimit.ipv6Prefix", self.rate_limit.ipv6_prefix, 1..=128),
+        ];
+        for (name, value, range) in ranges {
+            if !range.contains(&value) {
+                let (least, most) = range.into_inner();
+                let message = format!("`{name}` is {value}, and must be {least} to {most}");
+                loader.problem(place_of(&self.origin(name)), message);
+            }
         }
         if self.latency.distributed_rtt {
             loader.warnings.push(

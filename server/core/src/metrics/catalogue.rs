@@ -118,6 +118,12 @@ pub const CATALOGUE: &[Metric] = &[
     ),
     metric(
         Counter,
+        "gslbd_dns_rate_limited_total",
+        &["action"],
+        "Responses held back by response rate limiting: left out, or sent short",
+    ),
+    metric(
+        Counter,
         "gslbd_dns_over_limit_total",
         &[],
         "Queries refused because the licence allows no more a second",

@@ -6,7 +6,7 @@
 //! behind it do not wait for it.
 
 use super::TcpService;
-use crate::bridge::{Bridge, Handled, unix_now};
+use crate::bridge::{Bridge, Handled, Moment};
 use gslb_engine::model::ServiceId;
 use std::io;
 use std::net::SocketAddr;
@@ -184,13 +184,14 @@ impl<S: Stream + Unpin> Conversation<'_, S> {
         let messages = &self.service.messages;
         let context = messages.context();
         let snapshot = context.cell.load();
-        let now = unix_now();
+        let moment = Moment::of_stream(messages.slot(), &snapshot);
+        let client = self.peer.ip().to_canonical();
         while let Some((message, length)) = frame(input.get(taken..).unwrap_or_default()) {
             if self.output.len() >= OUTPUT {
                 break;
             }
             let bridge = bridge.get_or_insert_with(|| context.lend(messages.transport()));
-            let handled = bridge.answer(messages.slot(), &snapshot, now, message, self.peer, &mut reply);
+            let handled = bridge.answer(moment, message, client, &mut reply);
             if let Handled::Left(service) = handled {
                 left = Some(service);
                 break;

@@ -1,7 +1,7 @@
 //! A datagram that a receiving thread has left for one that may wait.
 
 use super::mmsg::Batch;
-use crate::bridge::{Context, Slow, unix_now};
+use crate::bridge::{Context, Moment, Slow, unix_now};
 use crate::slow::Job;
 use crate::stats::{Slot, Transport};
 use socket2::Socket;
@@ -30,15 +30,15 @@ impl Job for Left {
         if let Some(datagram) = self.batch.datagram(0) {
             let mut bridge = context.lend(Transport::Udp);
             let snapshot = context.cell.load();
-            bridge.finish(
+            let moment = Moment {
                 slot,
-                &snapshot,
-                unix_now(),
-                datagram.buffer.get(..datagram.length).unwrap_or_default(),
-                datagram.peer,
-                Slow::Wait,
-                datagram.reply,
-            );
+                snapshot: &snapshot,
+                now: unix_now(),
+                micros: context.micros(self.received),
+            };
+            let payload = datagram.buffer.get(..datagram.length).unwrap_or_default();
+            let client = datagram.peer.ip().to_canonical();
+            bridge.finish(moment, payload, client, Slow::Wait, datagram.reply);
             context.give_back(bridge);
         }
         let refused = self.batch.send(&self.socket);

@@ -4,7 +4,7 @@
 mod left;
 mod mmsg;
 
-use crate::bridge::{Bridge, Context, Handled, Place, Slow, unix_now};
+use crate::bridge::{Bridge, Context, Handled, Moment, Place, Slow, unix_now};
 use crate::slow::SlowLane;
 use crate::stats::{Slot, Transport};
 use gslb_engine::model::ServiceId;
@@ -132,22 +132,28 @@ impl Worker {
         let begin = Instant::now();
         let now = unix_now();
         let snapshot = self.context.cell.load();
+        let moment = Moment {
+            slot: &self.slot,
+            snapshot: &snapshot,
+            now,
+            micros: self.context.micros(begin),
+        };
         let mut answered = 0;
         for index in 0..received {
             let Some(datagram) = batch.datagram(index) else {
                 continue;
             };
+            let client = datagram.peer.ip().to_canonical();
             let handled = if datagram.oversize {
                 let payload = datagram.buffer.get(..datagram.length).unwrap_or_default();
-                self.bridge.refuse(&self.slot, payload, datagram.reply);
+                self.bridge.refuse(moment, payload, client, datagram.reply);
                 Handled::Done
             } else {
                 let place = Place {
                     buffer: datagram.buffer,
                     length: datagram.length,
                 };
-                self.bridge
-                    .answer_in_place(&self.slot, &snapshot, now, place, datagram.peer, datagram.reply)
+                self.bridge.answer_in_place(moment, place, client, datagram.reply)
             };
             match handled {
                 Handled::Done => answered += u64::from(!datagram.reply.is_empty()),
@@ -156,18 +162,12 @@ impl Worker {
                     answered += 1;
                 }
                 Handled::Left(service) => {
-                    if !self.hand_over(service, batch, index, begin)
+                    if !hand_over(&self.slow, &self.socket, service, batch, index, begin)
                         && let Some(datagram) = batch.datagram(index)
                     {
-                        self.bridge.finish(
-                            &self.slot,
-                            &snapshot,
-                            now,
-                            datagram.buffer.get(..datagram.length).unwrap_or_default(),
-                            datagram.peer,
-                            Slow::Skip,
-                            datagram.reply,
-                        );
+                        let payload = datagram.buffer.get(..datagram.length).unwrap_or_default();
+                        self.bridge
+                            .finish(moment, payload, client, Slow::Skip, datagram.reply);
                         answered += u64::from(!datagram.reply.is_empty());
                     }
                 }
@@ -181,12 +181,18 @@ impl Worker {
         self.bridge.count(&self.slot);
         self.slot.latency(answered, begin.elapsed());
     }
+}
 
-    /// Gives a datagram to a thread that may wait. False if there is no room.
-    fn hand_over(&self, service: ServiceId, batch: &Batch, index: usize, begin: Instant) -> bool {
-        batch.apart(index).is_some_and(|batch| {
-            self.slow
-                .push(service, Left::new(batch, Arc::clone(&self.socket), begin))
-        })
-    }
+/// Gives a datagram to a thread that may wait. False if there is no room.
+fn hand_over(
+    slow: &SlowLane,
+    socket: &Arc<Socket>,
+    service: ServiceId,
+    batch: &Batch,
+    index: usize,
+    begin: Instant,
+) -> bool {
+    batch
+        .apart(index)
+        .is_some_and(|batch| slow.push(service, Left::new(batch, Arc::clone(socket), begin)))
 }

@@ -1,12 +1,14 @@
-//! The OPT record of a query (RFC 6891) and the options that the server reads: client subnet (RFC 7871) and NSID
-//! (RFC 5001). Others are skipped (RFC 6891 §6.1.2).
+//! The OPT record of a query (RFC 6891) and the options that the server reads: client subnet (RFC 7871), cookie
+//! (RFC 7873) and NSID (RFC 5001). Others are skipped (RFC 6891 §6.1.2).
 
 use super::{PLAIN_PAYLOAD, Reader};
+use crate::cookie::CookieOption;
 use gslb_engine::query::ClientSubnet;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 pub(super) const OPTION_NSID: u16 = 3;
 pub(super) const OPTION_CLIENT_SUBNET: u16 = 8;
+pub(super) const OPTION_COOKIE: u16 = 10;
 pub(super) const OPTION_EDE: u16 = 15;
 
 /// A client subnet option that is valid, with what its echo needs.
@@ -95,6 +97,8 @@ pub(crate) struct EdnsQuery {
     pub(crate) nsid: bool,
     /// Client subnet.
     pub(crate) subnet: Option<ClientSubnetOption>,
+    /// Cookie.
+    pub(crate) cookie: Option<CookieOption>,
 }
 
 impl EdnsQuery {
@@ -107,6 +111,7 @@ impl EdnsQuery {
             dnssec_ok: flags & 0x80 != 0,
             nsid: false,
             subnet: None,
+            cookie: None,
         }
     }
 
@@ -125,6 +130,11 @@ impl EdnsQuery {
                         return None;
                     }
                     self.subnet = Some(ClientSubnetOption::read(data, offset + start)?);
+                }
+                OPTION_COOKIE => {
+                    let cookie = CookieOption::read(data)?;
+                    // Of several the first counts.
+                    self.cookie.get_or_insert(cookie);
                 }
                 _ => {}
             }

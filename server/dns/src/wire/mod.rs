@@ -31,6 +31,7 @@ pub(crate) mod rcode {
     pub(crate) const NOTIMP: u16 = 4;
     pub(crate) const REFUSED: u16 = 5;
     pub(crate) const BADVERS: u16 = 16;
+    pub(crate) const BADCOOKIE: u16 = 23;
 }
 
 /// Record types and classes that the server treats specially.

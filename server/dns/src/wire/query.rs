@@ -55,11 +55,23 @@ pub(crate) fn parse(packet: &[u8]) -> Result<Query<'_>, Rejection<'_>> {
     error.edns = edns != Edns::Absent && edns != Edns::Broken;
     if let Edns::Present(edns) = &edns {
         error.subnet = edns.subnet;
+        error.cookie = edns.cookie;
     }
     if flags & flag::OPCODE != 0 {
         // Other opcodes may put other things where a query has its question: what could be read is echoed.
         return Err(Rejection::Answer(ErrorReply {
             rcode: rcode::NOTIMP,
+            ..error
+        }));
+    }
+    if questions == 0
+        && let Edns::Present(edns) = &edns
+        && edns.version == 0
+        && edns.cookie.is_some()
+    {
+        // A cookie is asked for and nothing else (RFC 7873 §5.4).
+        return Err(Rejection::Answer(ErrorReply {
+            rcode: rcode::NOERROR,
             ..error
         }));
     }

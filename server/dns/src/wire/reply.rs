@@ -1,7 +1,8 @@
 //! Parts of a reply that are written by hand: replies that are only a response code, and the OPT record.
 
-use super::edns::{OPTION_CLIENT_SUBNET, OPTION_EDE, OPTION_NSID};
+use super::edns::{OPTION_CLIENT_SUBNET, OPTION_COOKIE, OPTION_EDE, OPTION_NSID};
 use super::{ClientSubnetOption, MAX_PAYLOAD, code, flag};
+use crate::cookie::{CookieOption, WholeCookie};
 
 /// A reply that consists of a response code: header, question, OPT.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -18,6 +19,10 @@ pub(crate) struct ErrorReply<'p> {
     pub(crate) edns: bool,
     /// Its client subnet, if that could be read: it comes back with scope 0 (RFC 7871 §7.2.1, §7.2.2).
     pub(crate) subnet: Option<ClientSubnetOption>,
+    /// Its cookie, if that could be read: a fresh one of ours goes back with it.
+    pub(crate) cookie: Option<CookieOption>,
+    /// Says that the true reply has to be asked for over TCP.
+    pub(crate) truncated: bool,
 }
 
 impl<'p> ErrorReply<'p> {
@@ -29,13 +34,18 @@ impl<'p> ErrorReply<'p> {
             question: &[],
             edns: false,
             subnet: None,
+            cookie: None,
+            truncated: false,
         }
     }
 
-    /// Writes the message over `out`.
-    pub(crate) fn write(&self, out: &mut Vec<u8>) {
+    /// Writes the message over `out`, with this cookie.
+    pub(crate) fn write(&self, cookie: Option<WholeCookie>, out: &mut Vec<u8>) {
         // Of the query's flags the opcode and RD come back, nothing else: not AD, CD or Z.
-        let flags = flag::QR | self.flags & (flag::OPCODE | flag::RD) | self.rcode & 0xf;
+        let mut flags = flag::QR | self.flags & (flag::OPCODE | flag::RD) | self.rcode & 0xf;
+        if self.truncated {
+            flags |= flag::TC;
+        }
         out.clear();
         for field in [
             self.id,
@@ -51,6 +61,7 @@ impl<'p> ErrorReply<'p> {
         if self.edns {
             let edns = ReplyEdns {
                 subnet: self.subnet.map(|subnet| (subnet, 0)),
+                cookie,
                 ..ReplyEdns::default()
             };
             edns.write(self.rcode, out);
@@ -102,6 +113,8 @@ pub(crate) struct ReplyEdns<'a> {
     pub(crate) subnet: Option<(ClientSubnetOption, u8)>,
     /// Extended errors.
     pub(crate) ede: [Option<Ede>; 2],
+    /// The client's cookie and ours.
+    pub(crate) cookie: Option<WholeCookie>,
     /// Server identifier.
     pub(crate) nsid: Option<&'a [u8]>,
 }
@@ -124,6 +137,9 @@ impl ReplyEdns<'_> {
                 ],
             );
         }
+        if let Some(cookie) = &self.cookie {
+            option(OPTION_COOKIE, &[cookie]);
+        }
         for ede in self.ede.into_iter().flatten() {
             option(
                 OPTION_EDE,
@@ -136,8 +152,9 @@ impl ReplyEdns<'_> {
     pub(crate) fn len(&self) -> usize {
         let nsid = self.nsid.map_or(0, |nsid| 4 + nsid.len());
         let subnet = self.subnet.map_or(0, |(subnet, _)| 8 + subnet.address_length());
+        let cookie = self.cookie.map_or(0, |cookie| 4 + cookie.len());
         let ede = |ede: &Ede| 6 + ede.text().len();
-        FIXED + nsid + subnet + self.ede.iter().flatten().map(ede).sum::<usize>()
+        FIXED + nsid + subnet + cookie + self.ede.iter().flatten().map(ede).sum::<usize>()
     }
 
     /// Whether it says nothing but what most queries ask for: what [`write_short`](Self::write_short) can write.
@@ -154,6 +171,7 @@ impl ReplyEdns<'_> {
         let [p0, p1] = MAX_PAYLOAD.to_be_bytes();
         let [l0, l1] = u16::try_from(options.len()).ok()?.to_be_bytes();
         *fixed = [0, 0, code, p0, p1, 0, 0, self.flags(), 0, l0, l1];
+        let mut options = options;
         if let Some((subnet, scope)) = self.subnet {
             let (head, rest) = options.split_first_chunk_mut::<8>()?;
             let [_, code] = OPTION_CLIENT_SUBNET.to_be_bytes();
@@ -161,7 +179,15 @@ impl ReplyEdns<'_> {
             let (octets, length) = subnet.address_octets();
             let size = u8::try_from(4 + length).ok()?;
             *head = [0, code, 0, size, f0, f1, subnet.subnet.source, scope];
-            rest.get_mut(..length)?.copy_from_slice(octets.get(..length)?);
+            let (address, rest) = rest.split_at_mut_checked(length)?;
+            address.copy_from_slice(octets.get(..length)?);
+            options = rest;
+        }
+        if let Some(cookie) = &self.cookie {
+            let (head, rest) = options.split_first_chunk_mut::<4>()?;
+            let [_, code] = OPTION_COOKIE.to_be_bytes();
+            *head = [0, code, 0, u8::try_from(cookie.len()).ok()?];
+            *rest.first_chunk_mut()? = *cookie;
         }
         Some(())
     }

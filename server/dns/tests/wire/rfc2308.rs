@@ -126,3 +126,21 @@ fn s3_the_soa_is_that_of_the_closest_zone() {
     assert_eq!(soa("gslb.test.", DS), outer);
     assert_eq!(server.both(&Ask::new("inner.gslb.test.", SOA)).answers().len(), 1);
 }
+
+#[test]
+fn s5_a_cache_may_keep_a_reply_as_long_as_its_shortest_record() {
+    let server = Server::start();
+    let of = |ask: Ask| gslb_dns::smallest_ttl(&server.tcp(&ask).raw);
+    let negative = server.tcp(&Ask::new("nope.gslb.test.", A).edns());
+    assert_eq!(
+        of(Ask::new("nope.gslb.test.", A).edns()),
+        negative.negative_soa().map(|soa| soa.1)
+    );
+    let positive = server.tcp(&Ask::new("www.gslb.test.", A));
+    assert_eq!(
+        of(Ask::new("www.gslb.test.", A).edns()),
+        Some(positive.answers()[0].ttl)
+    );
+    assert_eq!(of(Ask::new("elsewhere.test.", A).edns()), None, "nothing but OPT");
+    assert_eq!(gslb_dns::smallest_ttl(&negative.raw[..40]), None);
+}

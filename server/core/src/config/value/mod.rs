@@ -1,8 +1,11 @@
 //! Types of settings: each reads text (environment, scalars) and, if it is more than a scalar, YAML.
 
 mod collection;
+mod cookies;
 
 pub use collection::{PublicKeys, SignalTable};
+pub use cookies::CookieSecrets;
+pub(crate) use cookies::secret as cookie_secret;
 
 use crate::config::yaml::Node;
 use gslb_engine::model::{DomainName, FilterName};

@@ -102,7 +102,7 @@ proptest! {
             Err(Rejection::Answer(error)) => {
                 prop_assert_eq!(error.rcode, rcode::FORMERR);
                 let mut out = Vec::new();
-                error.write(&mut out);
+                error.write(None, &mut out);
                 let reply = Message::from_vec(&out).unwrap();
                 prop_assert_eq!(reply.metadata.response_code, ResponseCode::FormErr);
             }
@@ -117,7 +117,7 @@ proptest! {
             Ok(query) => prop_assert!(query.question.len() >= 5),
             Err(Rejection::Drop) => {}
             Err(Rejection::Answer(error)) => {
-                error.write(&mut out);
+                error.write(None, &mut out);
                 prop_assert!(out.len() <= 512);
             }
         }

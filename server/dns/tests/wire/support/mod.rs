@@ -7,7 +7,7 @@ pub mod secure;
 pub mod world;
 
 use ask::Ask;
-use gslb_dns::{DnsCounts, DnsServer, DnsSettings, DnsStats, TcpLimits};
+use gslb_dns::{DnsCounts, DnsServer, DnsSettings, DnsStats};
 use gslb_engine::model::Tier;
 use gslb_engine::snapshot::SnapshotCell;
 use reply::Reply;
@@ -42,9 +42,7 @@ impl Server {
         let mut settings = DnsSettings {
             listen: vec![SocketAddr::from(([127, 0, 0, 1], 0))],
             udp_threads: 1,
-            nsid: None,
-            tcp: TcpLimits::default(),
-            encrypted: None,
+            ..DnsSettings::default()
         };
         change(&mut settings);
         let runtime = tokio::runtime::Builder::new_multi_thread()
