@@ -23,7 +23,8 @@ pub use gslb_engine::model;
 pub use gslb_engine::trace::{Detail, StepAction, StepTrace, Trace, TraceCandidate, TraceClient, TraceGate};
 pub use page::{ListQuery, Page};
 pub use resource::{
-    CheckView, PoolSummary, PoolView, RecordView, ServiceDetail, ServiceRow, ServiceView, Stored, ZoneView,
+    CheckView, ImportMode, ImportQuery, ImportReport, PoolSummary, PoolView, RecordChange, RecordView,
+    ServiceDetail, ServiceRow, ServiceView, Stored, ZoneView,
 };
 pub use status::{
     Dashboard, DownMember, LoadDraft, MemberStatus, PoolStatus, ProbePoint, RatePoint, SettingView,

@@ -1,7 +1,8 @@
 //! Stored objects as the API shows them.
 
 use gslb_engine::model::{
-    HealthCheck, HealthCheckDraft, Member, Pool, PoolId, RecordSet, Service, TenantId, Warning, Zone,
+    HealthCheck, HealthCheckDraft, Member, Pool, PoolId, RecordDraft, RecordSet, Service, TenantId, Warning,
+    Zone,
 };
 use serde::de::{DeserializeOwned, Error};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -52,6 +53,66 @@ impl<T> Stored<T> {
 
 /// A zone.
 pub type ZoneView = Zone;
+
+/// What an import of a zone file changes, or with `dryRun` would change.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+#[serde(rename_all = "camelCase")]
+pub struct ImportReport {
+    /// Nothing was changed.
+    pub dry_run: bool,
+    /// The zone before, when the file changes its SOA or name servers.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub zone_before: Option<Zone>,
+    /// The zone after that.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub zone_after: Option<Zone>,
+    /// New record sets.
+    pub added: Vec<RecordDraft>,
+    /// Record sets with other data or TTL.
+    pub changed: Vec<RecordChange>,
+    /// Record sets that go, because the file replaces everything and has them not.
+    pub removed: Vec<RecordDraft>,
+    /// Number of record sets of the file that are there already.
+    pub unchanged: u64,
+    /// Lines that are not taken over, and why.
+    pub left_out: Vec<String>,
+}
+
+/// A record set that an import changes.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+#[serde(rename_all = "camelCase")]
+pub struct RecordChange {
+    /// As it is.
+    pub before: RecordDraft,
+    /// As the file has it.
+    pub after: RecordDraft,
+}
+
+/// How a zone file is taken over.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+#[serde(rename_all = "lowercase")]
+pub enum ImportMode {
+    /// Sets of the file replace those of the same name and type; the others stay.
+    #[default]
+    Merge,
+    /// What is not in the file goes.
+    Replace,
+}
+
+/// Parameters of an import.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::IntoParams))]
+#[cfg_attr(feature = "schema", into_params(parameter_in = Query))]
+#[serde(rename_all = "camelCase", default)]
+pub struct ImportQuery {
+    /// `merge` (default) or `replace`.
+    pub mode: ImportMode,
+    /// Only tell what would change.
+    pub dry_run: bool,
+}
 
 /// A set of static records as the API gives it.
 pub type RecordView = RecordSet;

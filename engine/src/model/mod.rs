@@ -28,7 +28,8 @@ pub use id::{MemberId, PoolId, RecordId, RoleId, ServiceId, TenantId, TokenId, U
 pub use name::DomainName;
 pub use pool::{AdminState, Endpoint, MAX_MEMBERS, Member, MemberDraft, Pool, PoolDraft, Region};
 pub use record::{
-    Origin, Problem, Rdata, RecordDraft, RecordName, RecordSet, RecordType, Subject, Surroundings,
+    FileSet, Origin, Problem, Rdata, RecordDraft, RecordName, RecordSet, RecordType, Subject, Surroundings,
+    ZoneFile, write_zone_file,
 };
 pub use service::{Fallback, FallbackText, MAX_STEPS, Routing, RoutingText, Service, ServiceDraft};
 pub use step::FilterStep;

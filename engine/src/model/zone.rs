@@ -3,6 +3,7 @@
 use super::error::{ErrorCode, ValidationError};
 use super::id::{TenantId, ZoneId};
 use super::name::DomainName;
+use super::record::RecordName;
 use serde::{Deserialize, Serialize};
 
 /// Start of authority (RFC 1035 §3.3.13). Times in seconds. The serial is kept by the server.
@@ -12,8 +13,8 @@ use serde::{Deserialize, Serialize};
 pub struct Soa {
     /// Primary name server.
     pub mname: DomainName,
-    /// Mailbox of the person responsible, as a name: `hostmaster.example.com.`.
-    pub rname: DomainName,
+    /// Mailbox of the person responsible, as a name: `hostmaster.example.com.`. A dot before the `@` is escaped.
+    pub rname: RecordName,
     /// Refresh interval of secondaries.
     pub refresh: u32,
     /// Retry interval of secondaries.
@@ -56,7 +57,7 @@ pub struct ZoneDraft {
     pub name: Option<String>,
     /// Primary name server; default `ns1.<apex>`.
     pub mname: Option<String>,
-    /// Responsible mailbox; default `hostmaster.<apex>`. A `@` is taken for the first dot.
+    /// Responsible mailbox; default `hostmaster.<apex>`. May be written with its `@`.
     pub rname: Option<String>,
     /// Seconds, default 7200.
     pub refresh: Option<i64>,
@@ -95,6 +96,21 @@ pub(super) fn seconds(
     }
 }
 
+/// Reads a mailbox, as a name or with its `@`; a dot before that belongs to the first label (RFC 1035 §8).
+fn mailbox(text: &str) -> Result<RecordName, ValidationError> {
+    let text = text.trim();
+    let name = match text.split_once('@') {
+        Some((user, domain)) => {
+            let domain = DomainName::parse("rname", domain)?;
+            format!("{}.{domain}", user.replace('.', "\\."))
+        }
+        None if text.contains('\\') => format!("{}.", text.strip_suffix('.').unwrap_or(text)),
+        None => return DomainName::parse("rname", text).map(|name| RecordName::from(&name)),
+    };
+    RecordName::parse(&name, None)
+        .map_err(|message| ValidationError::new("rname", ErrorCode::Invalid, message))
+}
+
 impl ZoneDraft {
     /// Checks the draft and fills in defaults. `serial` is carried into the result.
     ///
@@ -119,12 +135,6 @@ impl ZoneDraft {
             "mname",
             self.mname.as_deref().unwrap_or(&format!("ns1.{apex}")),
         ));
-        let rname = self
-            .rname
-            .clone()
-            .unwrap_or_else(|| format!("hostmaster.{apex}"))
-            .replacen('@', ".", 1);
-        let rname = take(DomainName::parse("rname", &rname));
         let name_servers: Vec<_> = match &self.name_servers {
             Some(list) => list
                 .iter()
@@ -133,6 +143,8 @@ impl ZoneDraft {
                 .collect(),
             None => mname.iter().cloned().collect(),
         };
+        let rname = mailbox(self.rname.as_deref().unwrap_or(&format!("hostmaster.{apex}")));
+        let rname = rname.map_err(|error| errors.push(error)).ok();
         if name.as_ref().is_some_and(DomainName::is_wildcard) {
             errors.push(ValidationError::new(
                 "name",

@@ -1,6 +1,6 @@
 //! Zones in a snapshot.
 
-use crate::model::{DomainName, Rdata, RecordType, Soa, Zone, ZoneId};
+use crate::model::{DomainName, Rdata, RecordName, RecordType, Soa, Zone, ZoneId};
 use crate::snapshot::records::CompiledSet;
 use std::sync::Arc;
 
@@ -32,7 +32,7 @@ pub struct CompiledZone {
 /// The SOA as a record; the engine's own types always fit.
 fn soa_set(soa: &Soa, serial: u32) -> CompiledSet {
     let mut wire = soa.mname.to_wire();
-    wire.extend(soa.rname.to_wire());
+    wire.extend_from_slice(soa.rname.as_wire());
     for number in [serial, soa.refresh, soa.retry, soa.expire, soa.minimum] {
         wire.extend_from_slice(&number.to_be_bytes());
     }
@@ -66,7 +66,8 @@ impl CompiledZone {
     pub(crate) fn synthetic(name: DomainName, wire: Arc<[u8]>) -> Self {
         let soa = Soa {
             mname: name.clone(),
-            rname: DomainName::parse("rname", &format!("hostmaster.{name}")).unwrap_or_else(|_| name.clone()),
+            rname: RecordName::parse(&format!("hostmaster.{name}"), None)
+                .unwrap_or_else(|_| RecordName::from(&name)),
             refresh: 7200,
             retry: 900,
             expire: 1_209_600,

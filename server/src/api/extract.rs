@@ -75,7 +75,12 @@ async fn json<S: Send + Sync>(
     accepted: &[&str],
 ) -> ApiResult<serde_json::Value> {
     check_type(request.headers(), accepted)?;
-    let bytes = Bytes::from_request(request, state).await.map_err(|rejection| {
+    let bytes = bytes(request, state).await?;
+    draft::parse(&bytes).map_err(|error| ApiError::new("malformed", error.to_string()).into())
+}
+
+async fn bytes<S: Send + Sync>(request: Request, state: &S) -> ApiResult<Bytes> {
+    Bytes::from_request(request, state).await.map_err(|rejection| {
         ApiFailure::from(if rejection.status() == 413 {
             let limit = MAX_BODY >> 20;
             ApiError::new(
@@ -85,8 +90,17 @@ async fn json<S: Send + Sync>(
         } else {
             ApiError::new("malformed", "the body could not be read to its end")
         })
-    })?;
-    draft::parse(&bytes).map_err(|error| ApiError::new("malformed", error.to_string()).into())
+    })
+}
+
+/// The body as text, if it is sent as one of these types.
+///
+/// # Errors
+/// 415 for another type, 413 when it is too large, 400 when it is no UTF-8.
+pub async fn text_body(request: Request, accepted: &[&str]) -> ApiResult<String> {
+    check_type(request.headers(), accepted)?;
+    let bytes = bytes(request, &()).await?;
+    String::from_utf8(bytes.to_vec()).map_err(|_| ApiError::new("malformed", "the body is not UTF-8").into())
 }
 
 /// A text that is no id names nothing: 404.

@@ -17,6 +17,7 @@ mod precondition;
 mod records;
 mod services;
 mod steering;
+mod zone_files;
 mod zones;
 
 pub use metrics::router as metrics_router;
@@ -61,6 +62,7 @@ fn parts() -> (Router<AppState>, utoipa::openapi::OpenApi) {
         .merge(records::router())
         .merge(services::router())
         .merge(steering::router())
+        .merge(zone_files::router())
         .merge(zones::router());
     let (router, mut document) = OpenApiRouter::with_openapi(Document::openapi())
         .nest("/api/v1", v1)

@@ -244,12 +244,16 @@ impl TestDaemon {
 
     /// A request with this text for a body.
     pub async fn call_text(&self, method: Method, path: &str, body: &str) -> Answer {
+        self.call_raw(method, path, &[("content-type", "application/json")], body)
+            .await
+    }
+
+    /// A request with these headers, and this text for a body.
+    pub async fn call_raw(&self, method: Method, path: &str, headers: &[(&str, &str)], body: &str) -> Answer {
         let bearer = format!("Bearer {TOKEN}");
-        let headers = [
-            ("authorization", bearer.as_str()),
-            ("content-type", "application/json"),
-        ];
-        send(self.api, method, &format!("/api/v1{path}"), &headers, body).await
+        let mut all = vec![("authorization", bearer.as_str())];
+        all.extend_from_slice(headers);
+        send(self.api, method, &format!("/api/v1{path}"), &all, body).await
     }
 
     pub async fn get(&self, path: &str) -> Answer {

@@ -132,3 +132,65 @@ async fn problems_by_field_and_collisions() {
     );
     d.stop().await;
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_zone_file_goes_in_and_comes_out() {
+    let d = TestDaemon::plain().await;
+    let zone = zone(&d).await;
+    let import = |mode: &str| format!("/zones/{zone}/import?{mode}");
+    let text = "host 60 A 192.0.2.7\nalias CNAME host\n";
+    let plain = [("content-type", "text/dns")];
+    let told = d
+        .call_raw(Method::POST, &import("dryRun=true"), &plain, text)
+        .await;
+    assert_eq!(told.status, StatusCode::OK, "{}", told.text());
+    assert_eq!(
+        (
+            &told.json()["dryRun"],
+            told.json()["added"].as_array().unwrap().len()
+        ),
+        (&json!(true), 2)
+    );
+    assert_eq!(d.dig("alias.example.com.", None).await.0, ResponseCode::NXDomain);
+    let done = d
+        .call_raw(Method::POST, &import("mode=replace"), &plain, text)
+        .await;
+    assert_eq!(done.status, StatusCode::OK, "{}", done.text());
+    assert_eq!(
+        done.headers["etag"],
+        d.get(&format!("/zones/{zone}")).await.headers["etag"]
+    );
+    assert_eq!(
+        d.dig("alias.example.com.", None).await.1,
+        ["192.0.2.7".parse::<std::net::IpAddr>().unwrap()]
+    );
+    let out = d.get(&format!("/zones/{zone}/export")).await;
+    assert_eq!(out.headers["content-type"], "text/dns; charset=utf-8");
+    assert!(
+        out.text().contains("alias\t3600\tIN\tCNAME\thost.example.com.\n"),
+        "{}",
+        out.text()
+    );
+    let same = d
+        .call_raw(Method::POST, &import("mode=replace"), &plain, &out.text())
+        .await;
+    assert_eq!(
+        (&same.headers["etag"], &same.json()["unchanged"]),
+        (&done.headers["etag"], &json!(2))
+    );
+    let bad = d.call_raw(Method::POST, &import(""), &plain, "a A x\n").await;
+    assert_eq!(
+        (bad.status, bad.fields()),
+        (StatusCode::UNPROCESSABLE_ENTITY, vec!["line 1".to_owned()])
+    );
+    let json = d
+        .call_raw(
+            Method::POST,
+            &import(""),
+            &[("content-type", "application/json")],
+            "{}",
+        )
+        .await;
+    assert_eq!(json.status, StatusCode::UNSUPPORTED_MEDIA_TYPE);
+    d.stop().await;
+}

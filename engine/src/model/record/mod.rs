@@ -11,11 +11,13 @@ mod rules;
 #[cfg(test)]
 mod tests;
 mod text;
+mod zonefile;
 
 pub use name::RecordName;
 pub use rdata::{Origin, Rdata};
 pub use rtype::RecordType;
 pub use rules::{Problem, Subject, Surroundings};
+pub use zonefile::{FileSet, ZoneFile, write_zone_file};
 
 use super::error::{ErrorCode, ValidationError};
 use super::id::{RecordId, TenantId, ZoneId};

@@ -3,7 +3,7 @@
 use super::name::{RecordName, length_of};
 use super::params;
 use super::rtype::{Field, RecordType};
-use super::text::{Word, base64, hex, octets, push_base64, push_hex, push_quoted, words};
+use super::text::{MAX_TTL, Word, base64, hex, octets, push_base64, push_hex, push_quoted, ttl, words};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 /// Most octets of a record's data.
@@ -48,8 +48,12 @@ impl Rdata {
     /// # Errors
     /// What is wrong with it, in words.
     pub fn parse(rtype: RecordType, text: &str, origin: Origin<'_>) -> Result<Self, String> {
-        let words = words(text)?;
-        if let [first, rest @ ..] = &*words
+        Self::from_words(rtype, &words(text)?, origin)
+    }
+
+    /// As [`parse`](Self::parse), from words.
+    pub(super) fn from_words(rtype: RecordType, words: &[Word], origin: Origin<'_>) -> Result<Self, String> {
+        if let [first, rest @ ..] = words
             && first.raw == "\\#"
             && !first.quoted
         {
@@ -60,7 +64,7 @@ impl Rdata {
                 "data of {rtype} is written as `\\# length hexadecimal` (RFC 3597)"
             ));
         };
-        let mut words = Words { words: &words };
+        let mut words = Words { words };
         let mut wire = Vec::new();
         for field in fields {
             words.write(*field, origin, &mut wire)?;
@@ -234,6 +238,13 @@ impl<'a> Words<'a> {
             Field::U8 => wire.push(self.number(255)?),
             Field::U16 => wire.extend_from_slice(&self.number::<u16>(65_535)?.to_be_bytes()),
             Field::U32 => wire.extend_from_slice(&self.number::<u32>(u32::MAX)?.to_be_bytes()),
+            Field::Time => {
+                let word = self.next("a number of seconds")?;
+                let seconds = ttl(&word.raw).ok_or_else(|| {
+                    format!("`{}` is no number of seconds between 0 and {MAX_TTL}", word.raw)
+                })?;
+                wire.extend_from_slice(&seconds.to_be_bytes());
+            }
             Field::Name => wire.extend_from_slice(origin.read(self.next("a name")?)?.as_wire()),
             Field::Text => push_text(wire, self.next("a text")?)?,
             Field::Texts => {
@@ -335,7 +346,7 @@ fn show(fields: &[Field], wire: &[u8]) -> Option<String> {
             }
             Field::U8 => text.push_str(&number(wire, 1)?.to_string()),
             Field::U16 => text.push_str(&number(wire, 2)?.to_string()),
-            Field::U32 => text.push_str(&number(wire, 4)?.to_string()),
+            Field::U32 | Field::Time => text.push_str(&number(wire, 4)?.to_string()),
             Field::Name => {
                 let (name, length) = RecordName::read(wire)?;
                 take(wire, length)?;

@@ -16,6 +16,8 @@ pub(super) enum Field {
     U16,
     /// A number of four octets.
     U32,
+    /// A number of seconds of four octets; in text also with units, as in `1h30m`.
+    Time,
     /// A domain name, never compressed in the stored form.
     Name,
     /// A character string: at most 255 octets after one that counts them.
@@ -66,7 +68,7 @@ known! {
     1 A [V4],
     2 NS [Name],
     5 CNAME [Name],
-    6 SOA [Name Name U32 U32 U32 U32 U32],
+    6 SOA [Name Name U32 Time Time Time Time],
     12 PTR [Name],
     13 HINFO [Text Text],
     15 MX [U16 Name],

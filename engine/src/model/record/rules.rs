@@ -4,19 +4,27 @@ use super::{Rdata, RecordName, RecordSet, RecordType};
 use crate::model::error::{ErrorCode, ValidationError};
 use std::collections::{HashMap, HashSet};
 
+/// Types that whoever signs a zone makes.
+pub(super) const fn is_signers(rtype: RecordType) -> bool {
+    matches!(
+        rtype,
+        RecordType::RRSIG
+            | RecordType::NSEC
+            | RecordType::NSEC3
+            | RecordType::NSEC3PARAM
+            | RecordType::DNSKEY
+            | RecordType::CDS
+            | RecordType::CDNSKEY
+            | RecordType::ZONEMD
+    )
+}
+
 /// Types that the server makes itself, or that it cannot answer by the rules they bring along.
 pub(super) fn storable(rtype: RecordType) -> Option<ValidationError> {
     let why = match rtype {
         RecordType::SOA => "the SOA is kept with the zone: change its fields there",
         RecordType::DNAME => "DNAME is not supported; a wildcard CNAME does for the names below",
-        RecordType::RRSIG
-        | RecordType::NSEC
-        | RecordType::NSEC3
-        | RecordType::NSEC3PARAM
-        | RecordType::DNSKEY
-        | RecordType::CDS
-        | RecordType::CDNSKEY
-        | RecordType::ZONEMD => "is made by whoever signs the zone, and cannot be stored",
+        rtype if is_signers(rtype) => "is made by whoever signs the zone, and cannot be stored",
         rtype if rtype.is_meta() => "is a type of questions and messages, not of records",
         _ => return None,
     };

@@ -2,12 +2,25 @@
 
 use std::fmt::Write as _;
 
+/// Largest TTL (RFC 2181 §8).
+pub(super) const MAX_TTL: u32 = 0x7fff_ffff;
+
 /// A word of a line. Quotes are gone; escapes are still in it, since an escaped dot is no end of a label.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Word {
     pub(super) raw: String,
     /// It began with a quote.
     pub(super) quoted: bool,
+}
+
+impl Word {
+    /// The beginning of a word without quotes.
+    pub(super) fn plain() -> Self {
+        Self {
+            raw: String::new(),
+            quoted: false,
+        }
+    }
 }
 
 /// Splits a text into words. Parentheses and comments belong to whole files and mean nothing here unless they stand
@@ -142,6 +155,30 @@ pub(super) fn hex(text: &str) -> Result<Vec<u8>, String> {
         Some(_) => Err("has an odd number of hexadecimal digits".to_owned()),
         None => Err("has a character that is no hexadecimal digit".to_owned()),
     }
+}
+
+/// Reads a time: seconds, or numbers with units as in `1h30m`.
+pub(super) fn ttl(text: &str) -> Option<u32> {
+    if !text.starts_with(|c: char| c.is_ascii_digit()) {
+        return None;
+    }
+    let (mut sum, mut number) = (0_u32, None::<u32>);
+    for c in text.chars() {
+        if let Some(digit) = c.to_digit(10) {
+            number = Some(number.unwrap_or(0).checked_mul(10)?.checked_add(digit)?);
+            continue;
+        }
+        let unit = match c.to_ascii_lowercase() {
+            's' => 1,
+            'm' => 60,
+            'h' => 3600,
+            'd' => 86_400,
+            'w' => 604_800,
+            _ => return None,
+        };
+        sum = sum.checked_add(number.take()?.checked_mul(unit)?)?;
+    }
+    sum.checked_add(number.unwrap_or(0)).filter(|ttl| *ttl <= MAX_TTL)
 }
 
 const BASE64: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";

@@ -18,6 +18,7 @@ mod settings;
 mod status;
 mod tokens;
 mod users;
+mod zone_files;
 mod zones;
 
 #[cfg(test)]
@@ -93,6 +94,7 @@ enum Verb {
     Created,
     Updated,
     Deleted,
+    Imported,
 }
 
 impl Verb {
@@ -101,6 +103,7 @@ impl Verb {
             Self::Created => "created",
             Self::Updated => "updated",
             Self::Deleted => "deleted",
+            Self::Imported => "imported",
         }
     }
 }

@@ -224,7 +224,15 @@ impl Ops {
             .collect();
         problems.dedup();
         if let Some(new) = new.filter(|new| new.rtype == RecordType::CNAME) {
-            problems.extend(self.endless(zone, &[new], &around).await?);
+            problems.extend(
+                self.endless(
+                    zone,
+                    &[new],
+                    &around,
+                    old.map(std::slice::from_ref).unwrap_or_default(),
+                )
+                .await?,
+            );
         }
         match problems.is_empty() {
             true => Ok(()),
@@ -244,23 +252,21 @@ impl Ops {
         Ok(holder.map(|(tenant, _)| (domain, tenant)))
     }
 
-    /// Aliases among these sets that lead to no end, or to too many others, once the zone has these records.
+    /// Aliases among these sets that lead to no end, or to too many others, once the zone has these records and not those that are gone.
     pub(super) async fn endless(
         &self,
         zone: &Zone,
         aliases: &[&RecordSet],
         around: &Surroundings<'_>,
+        gone: &[RecordSet],
     ) -> Result<Vec<ValidationError>, OpError> {
         // The snapshot knows every name and wildcard, once it has caught up with the changes before this one.
         self.parts
             .reconciler
             .settled(self.parts.store.revision().await?)
             .await;
-        let mut names: Vec<_> = around
-            .records
-            .iter()
-            .map(|set| (zone.id, set.name.clone()))
-            .collect();
+        let sets = around.records.iter().copied().chain(gone);
+        let mut names: Vec<_> = sets.map(|set| (zone.id, set.name.clone())).collect();
         names.sort();
         names.dedup();
         let changes = Changes {

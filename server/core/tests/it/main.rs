@@ -18,4 +18,5 @@ mod scripts;
 mod services;
 mod store;
 mod support;
+mod zone_files;
 mod zones;
