@@ -167,7 +167,7 @@ async fn a_zone_file_goes_in_and_comes_out() {
     let out = d.get(&format!("/zones/{zone}/export")).await;
     assert_eq!(out.headers["content-type"], "text/dns; charset=utf-8");
     assert!(
-        out.text().contains("alias\t3600\tIN\tCNAME\thost.example.com.\n"),
+        out.text().contains("alias\t60\tIN\tCNAME\thost.example.com.\n"),
         "{}",
         out.text()
     );

@@ -486,6 +486,18 @@ fn a_zone_file_is_read() {
 }
 
 #[test]
+fn a_ttl_that_is_not_stated_is_the_last_one_that_was() {
+    let ttls = |text: &str| -> Vec<u32> {
+        let file = ZoneFile::parse(text, &zone()).unwrap();
+        file.sets.iter().map(|set| set.ttl).collect()
+    };
+    let lines = "a A 192.0.2.1\nb 60 A 192.0.2.1\nc A 192.0.2.1\nd 1m30 IN A 192.0.2.1\ne IN A 192.0.2.1\n";
+    assert_eq!(ttls(lines), [3600, 60, 60, 90, 90]);
+    assert_eq!(ttls(&format!("$TTL 5\n{lines}")), [5, 60, 5, 90, 5]);
+    assert_eq!(ttls("a 60 A 192.0.2.1\na 30 A 192.0.2.2\n"), [30]);
+}
+
+#[test]
 fn what_is_wrong_with_a_zone_file_is_told_by_line() {
     let text = "$INCLUDE other\n$GENERATE 1-2 a A 192.0.2.$\nwww A 192.0.2\nwww.example.net. A 192.0.2.1\n a A\n\
                 @ CH TXT x\n@ NONSENSE x\na..b A 192.0.2.1\n TXT orphan\nx TXT \"open\ny TXT (\n\"never\" closed\n";

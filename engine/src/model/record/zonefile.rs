@@ -129,6 +129,7 @@ struct Reader<'z> {
     apex: &'z RecordName,
     origin: RecordName,
     default_ttl: Option<u32>,
+    last_ttl: Option<u32>,
     owner: Option<RecordName>,
     file: ZoneFile,
     places: HashMap<(RecordName, RecordType), usize>,
@@ -146,6 +147,7 @@ impl ZoneFile {
             apex: &apex,
             origin: apex.clone(),
             default_ttl: None,
+            last_ttl: None,
             owner: None,
             file: Self::default(),
             places: HashMap::new(),
@@ -220,9 +222,12 @@ impl Reader<'_> {
                 })?;
             }
         };
-        let ttl = given.or(self.default_ttl).unwrap_or(DEFAULT_TTL);
-        // Without $TTL the last TTL holds (RFC 1035 §5.1).
-        self.default_ttl.get_or_insert(ttl);
+        // Without $TTL (RFC 2308 §4) the last TTL that was stated holds (RFC 1035 §5.1).
+        self.last_ttl = given.or(self.last_ttl);
+        let ttl = given
+            .or(self.default_ttl)
+            .or(self.last_ttl)
+            .unwrap_or(DEFAULT_TTL);
         self.record(entry.line, owner, rtype, ttl, words)
     }
 
