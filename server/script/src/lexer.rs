@@ -146,19 +146,38 @@ fn text_len(rest: &str) -> Option<usize> {
     }
 }
 
-/// Length of the number that `rest` begins with: letters belong to it (`0x1f`, `1e9`), and so does the sign of an
-/// exponent.
+/// Length of the number that `rest` begins with, as the interpreter takes it: `0x1f`, `0o17`, `0b1`, `17`, `1.5`, `.5`,
+/// `1e9`, `1.5e-3`. A word may follow directly: in `17or x`, `or` is one.
 fn number_len(rest: &str) -> usize {
-    let hex = rest.starts_with("0x") || rest.starts_with("0X");
-    let mut before = ' ';
-    for (at, c) in rest.char_indices() {
-        let exponent = !hex && matches!(before, 'e' | 'E') && matches!(c, '+' | '-');
-        if !(c == '.' || c == '_' || c.is_ascii_alphanumeric() || exponent) {
-            return at;
+    let octets = rest.as_bytes();
+    let run = |from: usize, is: fn(&u8) -> bool| {
+        let tail = octets.get(from..).unwrap_or_default();
+        from + tail.iter().take_while(|octet| is(octet)).count()
+    };
+    let digits = |from| run(from, u8::is_ascii_digit);
+    if let [b'0', base, ..] = octets {
+        let end = match base {
+            b'x' | b'X' => run(2, u8::is_ascii_hexdigit),
+            b'o' | b'O' => run(2, |octet| matches!(octet, b'0'..=b'7')),
+            b'b' | b'B' => run(2, |octet| matches!(octet, b'0' | b'1')),
+            _ => 2,
+        };
+        if end > 2 {
+            return end;
         }
-        before = c;
     }
-    rest.len()
+    let mut end = digits(0);
+    if octets.get(end) == Some(&b'.') {
+        end = digits(end + 1);
+    }
+    if matches!(octets.get(end), Some(b'e' | b'E')) {
+        let sign = usize::from(matches!(octets.get(end + 1), Some(b'+' | b'-')));
+        let exponent = digits(end + 1 + sign);
+        if exponent > end + 1 + sign {
+            return exponent;
+        }
+    }
+    end
 }
 
 #[cfg(test)]
@@ -174,6 +193,20 @@ mod tests {
         assert_eq!(
             texts("a1<=0x1e+2//1.5e-3!=b"),
             ["a1", "<=", "0x1e", "+", "2", "//", "1.5e-3", "!=", "b"]
+        );
+    }
+
+    #[test]
+    fn a_word_may_follow_a_number_directly() {
+        assert_eq!(texts("h<17or h==99"), ["h", "<", "17", "or", "h", "==", "99"]);
+        assert_eq!(texts("1if x else 2.5for"), ["1", "if", "x", "else", "2.5", "for"]);
+        assert_eq!(
+            texts("0x1for 0b12and 0o78in"),
+            ["0x1f", "or", "0b1", "2", "and", "0o7", "8", "in"]
+        );
+        assert_eq!(
+            texts(".5e3and 1e+or 7.e2"),
+            [".5e3", "and", "1", "e", "+", "or", "7.e2"]
         );
     }
 

@@ -191,11 +191,17 @@ impl Pool {
         let limits = &self.limits;
         let frame = wire::load(id, body);
         let patience = Instant::now() + limits.compile_queue;
+        // What a worker has done before is nothing to blame this script for.
+        let mut second = false;
         loop {
             let mut child = self.take(Use::Compile, patience)?;
             let deadline = Instant::now() + limits.compile_patience;
             match child.ask_patiently(&frame, limits.compile, deadline) {
                 Err(Silence::Gone) => self.bury(Use::Compile, child),
+                Err(Silence::Died) if !second => {
+                    second = true;
+                    self.bury(Use::Compile, child);
+                }
                 answer => return self.give_back(Use::Compile, child, answer),
             }
         }

@@ -25,6 +25,8 @@ const STACK: usize = 6 << 20;
 const DATA: u64 = 14 << 20;
 /// Scripts kept compiled; the daemon sends again what has been dropped.
 pub(crate) const KEPT: usize = 32;
+/// Bytes of their texts: compiled they take some hundred times as much, and what compiles or runs next needs room too.
+const KEPT_BYTES: usize = 12 << 10;
 
 /// Runs as a worker until the daemon hangs up. To be called before anything else is set up. `milliseconds` is the
 /// argument after [`WORKER_COMMAND`]: how long a script may run for a query.
@@ -64,7 +66,7 @@ fn build_walls() -> std::io::Result<()> {
 
 /// Answers requests until the other side is gone.
 fn serve(socket: &mut UnixStream, time: Duration) -> std::io::Result<()> {
-    let mut kept: VecDeque<(u64, Program)> = VecDeque::new();
+    let mut kept: VecDeque<Kept> = VecDeque::new();
     let mut frame = Vec::new();
     socket.write_all(&Answer::Ready.frame())?;
     loop {
@@ -90,21 +92,39 @@ fn serve(socket: &mut UnixStream, time: Duration) -> std::io::Result<()> {
     }
 }
 
-fn answer(kept: &mut VecDeque<(u64, Program)>, request: &Request<'_>, time: Duration) -> Answer {
+/// A compiled script.
+struct Kept {
+    id: u64,
+    bytes: usize,
+    program: Program,
+}
+
+fn answer(kept: &mut VecDeque<Kept>, request: &Request<'_>, time: Duration) -> Answer {
     match request {
-        Request::Load { id, body } => match Program::compile(body) {
-            Ok(program) => {
-                let facts = program.facts;
-                if kept.len() >= KEPT {
-                    kept.pop_front();
-                }
-                kept.push_back((*id, program));
-                Answer::Loaded(facts)
+        Request::Load { id, body } => {
+            let is_full = |kept: &VecDeque<Kept>| {
+                let bytes: usize = kept.iter().map(|one| one.bytes).sum();
+                kept.len() >= KEPT || bytes + body.len() > KEPT_BYTES
+            };
+            // Before the next one needs the room.
+            while !kept.is_empty() && is_full(kept) {
+                kept.pop_front();
             }
-            Err(error) => Answer::Refused(error),
-        },
+            match Program::compile(body) {
+                Ok(program) => {
+                    let facts = program.facts;
+                    kept.push_back(Kept {
+                        id: *id,
+                        bytes: body.len(),
+                        program,
+                    });
+                    Answer::Loaded(facts)
+                }
+                Err(error) => Answer::Refused(error),
+            }
+        }
         Request::Run { id, input } => {
-            let Some(place) = kept.iter().position(|(kept, _)| kept == id) else {
+            let Some(place) = kept.iter().position(|one| one.id == *id) else {
                 return Answer::Unknown;
             };
             // What is used stays longest.
@@ -113,7 +133,7 @@ fn answer(kept: &mut VecDeque<(u64, Program)>, request: &Request<'_>, time: Dura
             {
                 kept.push_back(used);
             }
-            let Some((_, program)) = kept.iter().rfind(|(kept, _)| kept == id) else {
+            let Some(Kept { program, .. }) = kept.iter().rfind(|one| one.id == *id) else {
                 return Answer::Unknown;
             };
             let mut order = Vec::new();

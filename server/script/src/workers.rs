@@ -302,6 +302,19 @@ impl Compiled {
     }
 }
 
+/// Longest name that a script gets, bytes. In text an octet that is no letter takes four (`\\200`), and so a name of the
+/// wire could be four times as long: anybody can ask for that below a wildcard.
+pub(crate) const MAX_QNAME: usize = 255;
+
+/// The end of a name that is too long.
+fn end_of(qname: &str) -> &str {
+    let mut from = qname.len().saturating_sub(MAX_QNAME);
+    while !qname.is_char_boundary(from) {
+        from += 1;
+    }
+    qname.get(from..).unwrap_or_default()
+}
+
 impl Script for Compiled {
     fn is_quick(&self, candidates: usize) -> bool {
         candidates <= usize::from(self.facts.quick_up_to)
@@ -316,6 +329,16 @@ impl Script for Compiled {
             .admit(|| (self.clock)())
             .map_err(|errors| ScriptFailure::SwitchedOff { errors })?;
         self.runs.fetch_add(1, Ordering::Relaxed);
+        let shorter;
+        let input = if input.qname.len() > MAX_QNAME {
+            shorter = ScriptInput {
+                qname: end_of(input.qname),
+                ..input.clone()
+            };
+            &shorter
+        } else {
+            input
+        };
         let result = match &self.program {
             Some(program) if self.is_quick(input.candidates.len()) => self.here(program, input, order),
             _ => self.in_worker(input, order),

@@ -1,6 +1,6 @@
 //! What methods make of upper bounds, and what they cost.
 
-use super::value::{Number, Site, Value};
+use super::value::{Site, Value};
 use super::{Check, Checked, NotProven};
 
 impl<'a> Check<'a> {
@@ -46,10 +46,8 @@ impl<'a> Check<'a> {
             // Some letters have longer relatives of the other case.
             "lower" | "upper" | "capitalize" | "title" => Ok(Value::text(3.0 * length)),
             "split" | "rsplit" => {
-                let pieces = match arguments.get(1).and_then(|most| most.number) {
-                    Some(Number { int, float: false }) => (int + 1.0).min(length + 1.0),
-                    _ => length + 1.0,
-                };
+                // The most pieces that may be asked for are no bound: a negative number asks for all.
+                let pieces = length + 1.0;
                 self.spend(pieces / 4.0)?;
                 Ok(self.lists.create(site, pieces, &Value::text(length)))
             }

@@ -13,6 +13,7 @@ mod methods;
 mod value;
 
 use crate::program::PARAMETERS;
+use crate::workers::MAX_QNAME;
 use starlark_syntax::syntax::ast::{
     AssignOp, AssignTarget, AstAssignTarget, AstExpr, AstParameter, AstStmt, BinOp, Parameter, Stmt,
 };
@@ -51,7 +52,7 @@ pub(crate) fn up_to(body: &str, statement: &AstStmt) -> u16 {
 /// A function as the check knows it.
 #[derive(Debug)]
 struct Function<'a> {
-    parameters: Vec<(&'a str, Option<Value<'a>>)>,
+    parameters: Vec<&'a str>,
     body: Body<'a>,
     /// Where its other names come from.
     scope: usize,
@@ -154,7 +155,7 @@ impl<'a> Check<'a> {
             .lists
             .create(Site { address: 0, part: 2 }, f64::from(candidates), &candidate);
         [
-            Value::text(255.0),
+            Value::text(MAX_QNAME as f64),
             Value::text(4.0),
             Value::text(45.0),
             Value::text(2.0),
@@ -254,10 +255,9 @@ impl<'a> Check<'a> {
         let mut known = Vec::with_capacity(parameters.len());
         for parameter in parameters {
             match &parameter.node {
-                Parameter::Normal(name, None, default) => {
-                    let default = default.as_ref().map(|expr| self.expr(expr)).transpose()?;
-                    known.push((name.node.ident.as_str(), default));
-                }
+                // Defaults are not proven: they are evaluated anew wherever the same text makes a function again, and
+                // functions are told apart by their text.
+                Parameter::Normal(name, None, None) => known.push(name.node.ident.as_str()),
                 _ => return Err(NotProven),
             }
         }
@@ -282,8 +282,8 @@ impl<'a> Check<'a> {
         let outer = self.scope;
         let outer_returns = std::mem::take(&mut self.returns);
         self.open_scope(function.scope);
-        for (index, (name, default)) in function.parameters.iter().enumerate() {
-            let mut value = default.clone().unwrap_or_default();
+        for (index, name) in function.parameters.iter().enumerate() {
+            let mut value = Value::default();
             if let Some(given) = arguments.get(index) {
                 value.join(given);
             }

@@ -304,3 +304,25 @@ fn more_scripts_than_a_worker_keeps() {
         assert_eq!(run(&**script, &input(&candidates)), Ok(vec![0]));
     }
 }
+
+#[test]
+fn what_a_worker_has_compiled_before_is_not_held_against_the_next_script() {
+    let workers = with_limits(Limits {
+        workers: 1,
+        ..patient()
+    });
+    let filler = "x = [1, 2, 3, 4, 5, 6, 7, 8, 9, \"a\", \"b\", qname]\n".repeat(60);
+    let scripts: Vec<_> = (0..40)
+        .map(|number| {
+            let body = format!("{NOT_QUICK}{filler}y = {number}\nresult = [c[\"ip\"] for c in candidates]");
+            workers
+                .compile(&body)
+                .unwrap_or_else(|error| panic!("script {number}: {error}"))
+        })
+        .collect();
+    let candidates = candidates(&["eu"]);
+    for (number, script) in scripts.iter().enumerate() {
+        let found = run(&**script, &input(&candidates));
+        assert_eq!(found, Ok(vec![0]), "script {number}");
+    }
+}

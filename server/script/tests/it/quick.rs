@@ -41,6 +41,11 @@ fn what_could_take_long_is_not() {
         "x = qname * now\nresult = []",
         "x = now\nfor c in candidates:\n    x = x * x\nresult = []",
         "x = 1 << now\nresult = []",
+        // The second turn makes a function with another default.
+        "s = [1]\nbig = range(4096)\nfor i in [1, 2]:\n    def f(x = s):\n        return [y for y in x for z in x]\n    s = big\nn = f()\nresult = []",
+        "s = [1]\nfor i in [1, 2]:\n    f = lambda x = s: [y for y in x for z in x]\n    s = range(4096)\nn = f()\nresult = []",
+        // All pieces, not one.
+        "a = (qname + qname + qname + qname + qname).split(\"e\", -1)\nx = [1 for b in a for c in a]\nresult = []",
         "for i in range(100000):\n    pass\nresult = []",
         "for i in range(now):\n    pass\nresult = []",
         "result = [a for a in candidates for b in candidates for c in candidates]",

@@ -158,3 +158,36 @@ fn many_candidates_run_in_a_worker() {
     let expected: Vec<u16> = (0..250).rev().collect();
     assert_eq!(run(&*script, &input(&candidates)), Ok(expected));
 }
+
+#[test]
+fn a_number_ends_where_a_word_begins() {
+    let workers = workers();
+    for (condition, holds) in [
+        ("h<17or h==99", true),
+        ("9<=h<17or h==99", true),
+        ("13<=h<17or h==99", false),
+        ("1<h<17if h>2else h<3", true),
+    ] {
+        let body = format!("h = 12\nok = {condition}\nresult = [c[\"ip\"] for c in candidates if ok]");
+        let script = workers
+            .compile(&body)
+            .unwrap_or_else(|error| panic!("{condition}: {error}"));
+        let found = run(&*script, &input(&candidates(&["eu"])));
+        assert_eq!(found.is_ok(), holds, "{condition}: {found:?}");
+    }
+}
+
+#[test]
+fn a_script_gets_the_end_of_a_name_that_is_too_long() {
+    let workers = workers();
+    let body =
+        "result = [c[\"ip\"] for c in candidates if len(qname) == 255 and qname.endswith(\".example.\")]";
+    let script = workers.compile(body).unwrap();
+    let candidates = candidates(&["eu"]);
+    let qname = format!("{}.example.", "\\200".repeat(200));
+    let long = gslb_engine::script::ScriptInput {
+        qname: &qname,
+        ..input(&candidates)
+    };
+    assert_eq!(run(&*script, &long), Ok(vec![0]));
+}
