@@ -16,6 +16,39 @@ test('a field is checked when it is left, and praised when it is mended', async 
   await expect(page.getByText('`soon` is no whole number')).toBeHidden();
 });
 
+test('what only the server can tell stays at its field, and the field comes into view', async ({ page, daemon }) => {
+  await page.clock.install();
+  await logIn(page, daemon);
+  await page.goto('/services/new');
+  await alive(page, true);
+  await page.getByLabel('Name').fill('refused');
+  await page.getByLabel('Pool').selectOption({ label: 'web' });
+  await page.getByRole('button', { name: 'Use filter chain' }).click();
+  await page.getByRole('button', { name: 'Add Script' }).click();
+  const script = page.getByRole('textbox', { name: 'Starlark' });
+  const domain = page.getByLabel('Domain');
+  const save = page.getByRole('button', { name: 'Save' }).last();
+  await domain.fill('www.demo.example');
+  await script.fill('result = [nosuch]');
+  // The field is left by pressing the button, and its own check comes after the server's answer.
+  await save.click();
+  await expect(script).toHaveAttribute('aria-invalid', 'true');
+  await page.clock.runFor(2000);
+  await expect(script).toHaveAttribute('aria-invalid', 'true');
+  await expect(page.getByRole('listitem').filter({ has: script })).toContainText('line 1, column 11');
+  await expect(domain).toHaveAccessibleDescription(/is taken/);
+  await expect(domain).toBeFocused();
+  await expect(domain).toBeInViewport();
+
+  await domain.fill('refused.demo.example');
+  await save.click();
+  await expect(script).toBeFocused();
+  await expect(script).toBeInViewport();
+  await script.fill('result = [c["ip"] for c in candidates]');
+  await save.click();
+  await expect(page.getByText('Saved. Queries are answered by it now.')).toBeVisible();
+});
+
 test('a chain in which a step has no effect says so', async ({ page, daemon }) => {
   await logIn(page, daemon);
   await page.goto('/services/new');

@@ -1,6 +1,7 @@
 //! The console's frame: menu, who is logged in, licence, whether the page is live.
 
 use super::icon::{Icon, Mark};
+use super::load::loaded;
 use super::time::Moment;
 use crate::api::account::{Logout, Session};
 use crate::live::{provide_live, use_live};
@@ -158,6 +159,13 @@ fn Account(session: SessionResource) -> impl IntoView {
         </div>
     }
     .into_any()
+}
+
+/// What only those see who may do it. The server decides again when they do.
+#[component]
+pub fn Allowed(to: Permission, children: ChildrenFn) -> impl IntoView {
+    let session = expect_context::<SessionResource>();
+    loaded(session, move |session| may(&session, to).then(|| children()))
 }
 
 /// Says since when the values on the page are old; takes no room otherwise.

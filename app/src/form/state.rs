@@ -51,6 +51,8 @@ pub struct FormState {
     pub dirty: RwSignal<bool>,
     problems: RwSignal<Vec<ValidationError>>,
     touched: RwSignal<BTreeSet<String>>,
+    /// How often the server has answered.
+    answers: StoredValue<u32>,
 }
 
 impl FormState {
@@ -62,6 +64,7 @@ impl FormState {
             dirty: RwSignal::new(false),
             problems: RwSignal::new(Vec::new()),
             touched: RwSignal::new(BTreeSet::new()),
+            answers: StoredValue::new(0),
         }
     }
 
@@ -90,7 +93,15 @@ impl FormState {
             // what it moves aside may be just what is clicked.
             move |event: web_sys::Event| {
                 let Some(target) = event.target() else { return };
-                set_timeout(move || self.edited(problems_of::<T>, &target, true), LEFT);
+                let before = self.answers.get_value();
+                let left = move || {
+                    // What is clicked may be the button that saves, and the server may have answered by now: that is newer
+                    // than what was typed.
+                    if self.answers.try_get_value() == Some(before) {
+                        self.edited(problems_of::<T>, &target, true);
+                    }
+                };
+                set_timeout(left, LEFT);
             },
         )
     }
@@ -147,6 +158,7 @@ impl FormState {
                 Ok(Answer::Refused(error)) => Some(error),
                 Err(Failure(error)) => Some(error),
             };
+            self.answers.update_value(|n| *n += 1);
             self.touched.update(BTreeSet::clear);
             self.refused.set(error);
         });

@@ -1,5 +1,7 @@
 //! Forms that send themselves: by a request that leaves the page where it is, or as plain forms without JavaScript.
 
+#[cfg(not(feature = "ssr"))]
+use crate::form::Answer;
 use crate::form::Sent;
 #[cfg(not(feature = "ssr"))]
 use crate::live::{Live, use_live};
@@ -10,6 +12,10 @@ use web_sys::SubmitEvent;
 /// How long the page that sent a form may still be there after the answer.
 #[cfg(not(feature = "ssr"))]
 const LEAVING: std::time::Duration = std::time::Duration::from_secs(1);
+
+/// By then the page shows what the server said.
+#[cfg(not(feature = "ssr"))]
+const SHOWN: std::time::Duration = std::time::Duration::from_millis(30);
 
 /// A form's way to its server function.
 #[derive(Clone, Copy)]
@@ -47,6 +53,7 @@ impl Sending {
             return;
         };
         event.prevent_default();
+        let form = form_of(event);
         let Live { sending, pulse, .. } = self.live;
         self.pending.set(true);
         sending.update(|n| *n += 1);
@@ -55,7 +62,11 @@ impl Sending {
             let answer: Sent = answer.and_then(|text| decode(&text));
             // The page may have been left meanwhile.
             self.pending.try_set(false);
+            let refused = !matches!(answer, Ok(Answer::Done));
             self.answer.try_set(Some(answer));
+            if let Some(form) = form.filter(|_| refused) {
+                set_timeout(move || reveal(&form), SHOWN);
+            }
             // The answer may lead to another page, and this one stays until that has its data.
             let left = move || {
                 sending.try_update(|n| *n = n.saturating_sub(1));
@@ -69,14 +80,35 @@ impl Sending {
     fn submit(self, _event: &SubmitEvent) {}
 }
 
+#[cfg(not(feature = "ssr"))]
+fn form_of(event: &SubmitEvent) -> Option<web_sys::HtmlFormElement> {
+    use wasm_bindgen::JsCast as _;
+
+    event.target().and_then(|target| target.dyn_into().ok())
+}
+
+/// Leads to what is wrong: the first field that has a problem, else what is said about the form as a whole. Either may be
+/// out of sight, and with the button that was pressed the focus may be gone.
+#[cfg(not(feature = "ssr"))]
+fn reveal(form: &web_sys::HtmlFormElement) {
+    use wasm_bindgen::JsCast as _;
+
+    let find = |selector| form.query_selector(selector).ok().flatten();
+    let found = find("[aria-invalid=true]").or_else(|| {
+        let notice = find("[role=alert] .notice")?;
+        // Else nothing but controls takes the focus.
+        notice.set_attribute("tabindex", "-1").ok()?;
+        Some(notice)
+    });
+    if let Some(element) = found.and_then(|element| element.dyn_into::<web_sys::HtmlElement>().ok()) {
+        let _ = element.focus();
+    }
+}
+
 /// The fields as the browser would send them, the pressed button among them.
 #[cfg(not(feature = "ssr"))]
 fn body(event: &SubmitEvent) -> Option<String> {
-    use wasm_bindgen::JsCast as _;
-
-    let form = event
-        .target()
-        .and_then(|target| target.dyn_into::<web_sys::HtmlFormElement>().ok())?;
+    let form = form_of(event)?;
     let data = web_sys::FormData::new_with_form(&form).ok()?;
     if let Some(button) = event.submitter()
         && let Some(name) = button.get_attribute("name")

@@ -99,7 +99,10 @@ impl Backend for ConsoleBackend {
 
     async fn service(&self, id: ServiceId) -> Outcome<Stored<ServiceView>> {
         let actor = actor()?;
-        self.state.ops.get_service(&actor, id).await.map_err(failed)
+        let ops = &self.state.ops;
+        let mut stored = ops.get_service(&actor, id).await.map_err(failed)?;
+        stored.warnings = ops.service_warnings(&stored.value).await.map_err(failed)?;
+        Ok(stored)
     }
 
     async fn create_service(&self, draft: ServiceDraft) -> Outcome<Stored<ServiceView>> {

@@ -40,11 +40,14 @@ pub fn ScriptEditor(
     body: String,
     /// Shown, and not to be changed.
     locked: bool,
+    /// Whether there is a problem with it.
+    #[prop(into)]
+    bad: Signal<bool>,
     changed: Callback<()>,
 ) -> impl IntoView {
     let id = format!("script-{key}");
     let hint = format!("script-{key}-hint");
-    let lines = body.lines().count().clamp(4, 24).to_string();
+    let lines = body.lines().count().clamp(8, 24).to_string();
     view! {
         <div class="script">
             <label class="script-label" for=id.clone()>
@@ -60,6 +63,7 @@ pub fn ScriptEditor(
                 autocapitalize="off"
                 wrap="off"
                 readonly=locked
+                aria-invalid=move || bad.get().then_some("true")
                 aria-describedby=hint.clone()
                 on:input=move |event| {
                     rows.set_step(key, format!("{SCRIPT}{}", event_target_value(&event)));

@@ -39,6 +39,12 @@ pub fn TraceView(
         (least, true) => format!("open: {} healthy, {least} needed", trace.gate.healthy),
         (least, false) => format!("shut: {} healthy, {least} needed", trace.gate.healthy),
     };
+    // Without a client subnet in the query there is none in the reply.
+    let scope = if client.from_ecs {
+        format!("ECS scope /{}, ", trace.ecs_scope)
+    } else {
+        String::new()
+    };
     let answers = trace.answers.clone();
     let nanos: f64 = trace.steps.iter().map(|s| s.micros).sum();
     view! {
@@ -50,11 +56,7 @@ pub fn TraceView(
                     {if answers.is_empty() { "no address".to_owned() } else { answers.join(", ") }}
                 </p>
                 <p class="hint">
-                    {format!(
-                        "TTL {} s, ECS scope /{}, chain run in {nanos:.1} µs",
-                        trace.ttl,
-                        trace.ecs_scope,
-                    )}
+                    {format!("TTL {} s, {scope}chain run in {nanos:.1} µs", trace.ttl)}
                 </p>
             </div>
             {trace

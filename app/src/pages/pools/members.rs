@@ -5,7 +5,7 @@ use crate::components::chart::Sparkline;
 use crate::components::state::member_state;
 use crate::components::{Ago, State, text};
 use gslb_api_types::model::Member;
-use gslb_api_types::{MemberStatus, PoolStatus};
+use gslb_api_types::{HealthState, MemberStatus, PoolStatus};
 use leptos::prelude::*;
 
 /// Members in the order of the pool; the cells that change by themselves follow `status`.
@@ -84,10 +84,13 @@ fn MemberRow(
                 {move || {
                     let now = now.get();
                     let (kind, word) = member_state(&member, now.as_ref());
-                    let since = now.as_ref().and_then(|s| s.since);
+                    // The time is that of what the probes say.
+                    let checked = matches!(kind, "up" | "down" | "unknown");
+                    let since = now.as_ref().and_then(|s| s.since).filter(|_| checked);
+                    let fails = now.as_ref().is_some_and(|s| s.state == HealthState::Down);
                     let error = now
                         .and_then(|s| s.last_error)
-                        .filter(|_| matches!(kind, "down"));
+                        .filter(|_| fails && matches!(kind, "down" | "forced-up"));
                     view! {
                         <State kind=kind word=word />
                         {since.map(|at| view! { <span class="since"><Ago at /></span> })}

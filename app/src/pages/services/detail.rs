@@ -32,7 +32,7 @@ fn ServiceView(data: ServiceDetail) -> impl IntoView {
     let writes = may(&data.session, Permission::ServicesWrite);
     let tier = data.session.tier;
     let falls_back = service.routing.required_tier() > tier;
-    let warnings = service.routing.warnings();
+    let warnings = data.service.warnings.clone();
     let done = use_query("done");
     let done =
         Signal::derive(move || (*done.read() == "saved").then_some("Saved. Queries are answered by it now."));

@@ -65,6 +65,15 @@ fn ServiceEditor(data: ServiceEdit) -> impl IntoView {
         }
         .into_any();
     }
+    if !may(&data.session, Permission::ServicesWrite) {
+        return view! {
+            <Empty heading="Not with this account">
+                <p>"You may look at services. To change them, an account needs the permission services:write."</p>
+                <a href="/services">"All services"</a>
+            </Empty>
+        }
+        .into_any();
+    }
     let tier = data.session.tier;
     let may_script = may(&data.session, Permission::ScriptsWrite);
     let draft = use_draft::<ServiceForm>();

@@ -3,11 +3,12 @@
 use crate::api::services::LoadServices;
 use crate::components::chain::RoutingLine;
 use crate::components::empty::{Done, Empty};
-use crate::components::layout::PageHead;
+use crate::components::layout::{Allowed, PageHead};
 use crate::components::list::{Pager, SearchBox, SortHead, use_list};
 use crate::components::{State, loaded};
 use crate::pages::use_query;
 use crate::rpc::use_data;
+use gslb_api_types::model::Permission;
 use gslb_api_types::{ListQuery, Page, ServiceRow};
 use leptos::prelude::*;
 
@@ -20,9 +21,11 @@ pub fn ServicesPage() -> impl IntoView {
     let done = Signal::derive(move || (*done.read() == "deleted").then_some("The service is deleted."));
     view! {
         <PageHead title="Services" lead="DNS names and how each is answered.">
-            <a class="button primary" href="/services/new">
-                "New service"
-            </a>
+            <Allowed to=Permission::ServicesWrite>
+                <a class="button primary" href="/services/new">
+                    "New service"
+                </a>
+            </Allowed>
         </PageHead>
         <Done text=done />
         <div class="toolbar">

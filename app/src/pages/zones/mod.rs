@@ -5,7 +5,7 @@ mod form;
 use crate::api::zones::{DeleteZone, LoadZones};
 use crate::components::empty::{Done, Empty};
 use crate::components::field::Refusal;
-use crate::components::layout::{PageHead, SessionResource, may};
+use crate::components::layout::{Allowed, PageHead, SessionResource, may};
 use crate::components::list::{Pager, SearchBox, SortHead, use_list};
 use crate::components::loaded;
 use crate::form::{FormState, use_draft};
@@ -35,7 +35,9 @@ pub fn ZonesPage() -> impl IntoView {
             <SearchBox list label="Search by name" />
         </div>
         {loaded(data, move |page| view! { <ZoneTable list page /> })}
-        <ZoneEditor />
+        <Allowed to=Permission::ZonesWrite>
+            <ZoneEditor />
+        </Allowed>
     }
     .into_any()
 }
@@ -152,8 +154,9 @@ fn RemoveZone(id: String, name: String, session: SessionResource) -> impl IntoVi
                                         <input type="hidden" name="form[zone]" value=id.get_value() />
                                         <Refusal state fields=&[] />
                                         <p>
+                                            "The records of "
                                             <span class="mono">{name.get_value()}</span>
-                                            " will be answered no more."
+                                            " go with it, and names in it that do not exist are refused. Services in it stay, and are answered with a made-up SOA."
                                         </p>
                                         <button class="button danger small" type="submit">
                                             "Delete the zone"

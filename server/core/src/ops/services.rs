@@ -330,7 +330,11 @@ impl Ops {
         Ok(None)
     }
 
-    async fn service_warnings(&self, service: &Service) -> Result<Vec<Warning>, OpError> {
+    /// What is stored and probably has not the effect that was meant.
+    ///
+    /// # Errors
+    /// The store cannot be read.
+    pub async fn service_warnings(&self, service: &Service) -> Result<Vec<Warning>, OpError> {
         let pool = self
             .parts
             .store
