@@ -3,7 +3,8 @@
 
 use gslb_engine::environment::Environment;
 use gslb_engine::model::{
-    ErrorCode, Pool, PoolId, Service, ServiceDraft, ServiceId, Tier, ValidationError, Zone, ZoneId,
+    ErrorCode, Pool, PoolId, RecordDraft, RecordId, Service, ServiceDraft, ServiceId, Tier, ValidationError,
+    Zone, ZoneId,
 };
 use gslb_engine::snapshot::{Changes, Configuration, Found, Slots, Snapshot, SnapshotCell};
 use gslb_engine::testing::{Site, member, wire};
@@ -183,6 +184,8 @@ enum Step {
     /// Pool, minHealthy, drop a member.
     Pool(bool, u32, bool),
     Serial(bool),
+    /// Name, which records.
+    Records(usize, u8),
 }
 
 fn steps() -> impl Strategy<Value = Vec<Step>> {
@@ -190,7 +193,8 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
     let step = prop_oneof![
         4 => (name.clone(), any::<bool>(), prop::bool::weighted(0.8)).prop_map(|(n, p, e)| Step::Put(n, p, e)),
         2 => (name.clone(), name.clone()).prop_map(|(a, b)| Step::Rename(a, b)),
-        2 => name.prop_map(Step::Remove),
+        2 => name.clone().prop_map(Step::Remove),
+        4 => (name, 0_u8..4).prop_map(|(n, kind)| Step::Records(n, kind)),
         1 => (any::<bool>(), 0_u32..9, any::<bool>()).prop_map(|(p, n, d)| Step::Pool(p, n, d)),
         1 => any::<bool>().prop_map(Step::Serial),
     ];
@@ -246,6 +250,38 @@ fn change(config: &mut Configuration, step: &Step) -> Changes {
                 pool.members.pop();
             }
             changes.pools.push(pool.clone());
+        }
+        Step::Records(name, kind) => {
+            // A zone in the example, and the one below it.
+            let zones = &config.zones;
+            let closest = zones
+                .iter()
+                .filter(|zone| format!(".{}", NAMES[name]).ends_with(&format!(".{}", zone.name)));
+            let zone = closest
+                .max_by_key(|zone| zone.name.as_str().len())
+                .unwrap()
+                .clone();
+            let apex = zone.name.as_str() == NAMES[name] || NAMES[name].starts_with('*');
+            let (rtype, data) = match kind {
+                1 => ("TXT", "x"),
+                2 if !apex => ("NS", "ns.example.net."),
+                _ => ("MX", "0 ."),
+            };
+            let draft = RecordDraft {
+                name: Some(NAMES[name].to_owned()),
+                rtype: Some(rtype.to_owned()),
+                ttl: Some(i64::from(kind)),
+                data: Some(vec![data.to_owned()]),
+            };
+            let set = draft
+                .validate(RecordId(Uuid::from_u128(5000 + name as u128)), &zone)
+                .unwrap();
+            config.records.retain(|old| old.id != set.id);
+            changes.names.push((zone.id, set.name.clone()));
+            if kind > 0 {
+                config.records.push(set.clone());
+                changes.records.push(set);
+            }
         }
         Step::Serial(second) => {
             let zone = &mut config.zones[usize::from(second)];
