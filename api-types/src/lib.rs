@@ -6,6 +6,7 @@
 #![forbid(unsafe_code)]
 
 mod access;
+mod dnssec;
 mod error;
 mod event;
 mod page;
@@ -17,6 +18,7 @@ pub use access::{
     AuditEntry, LicenseDraft, LicenseView, LoginRequest, PasswordChange, SessionView, TokenCreated,
     TokenDraft, TokenView, UserDraft, UserView,
 };
+pub use dnssec::{DnssecDraft, DnssecKeyView, DnssecMode, DnssecView};
 pub use error::{ApiError, ErrorBody};
 pub use event::{Event, EventKind, HealthState};
 pub use gslb_engine::model;

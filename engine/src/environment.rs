@@ -1,11 +1,12 @@
 //! Everything outside the stored objects that a snapshot is compiled from.
 
 use crate::geo::{Geo, NoGeo};
-use crate::model::Tier;
+use crate::model::{Tier, ZoneId};
 use crate::script::{NoScripts, Scripts};
+use crate::snapshot::ZoneKeys;
 use ipnet::IpNet;
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 /// The signal table: a value per zone, lower is better.
@@ -71,6 +72,8 @@ pub struct Environment {
     pub tier: Tier,
     /// Where script steps are compiled.
     pub scripts: Arc<dyn Scripts>,
+    /// Keys of the zones that are signed.
+    pub keys: Arc<HashMap<ZoneId, Arc<ZoneKeys>>>,
 }
 
 impl Default for Environment {
@@ -82,6 +85,7 @@ impl Default for Environment {
             latency: LatencySettings::default(),
             tier: Tier::Free,
             scripts: Arc::new(NoScripts),
+            keys: Arc::default(),
         }
     }
 }

@@ -66,7 +66,10 @@ impl Snapshot {
             return Ok(None);
         }
         for zone in &changes.zones {
-            if !builder.names.replace_zone(Arc::new(CompiledZone::new(zone))) {
+            if !builder
+                .names
+                .replace_zone(Arc::new(CompiledZone::new(zone, builder.env)))
+            {
                 return Ok(None);
             }
         }

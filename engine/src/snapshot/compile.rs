@@ -167,7 +167,9 @@ impl Snapshot {
         zones.sort_by_key(|(_, zone)| labels(&zone.name));
         for (index, stored) in zones {
             if seen.insert(&stored.name) {
-                builder.names.insert_zone(Arc::new(CompiledZone::new(stored)));
+                builder
+                    .names
+                    .insert_zone(Arc::new(CompiledZone::new(stored, env)));
             } else {
                 errors.push(ValidationError::new(
                     format!("zones[{index}].name"),

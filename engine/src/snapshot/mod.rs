@@ -14,6 +14,7 @@ mod records;
 mod registry;
 mod service;
 mod shards;
+mod signing;
 mod zone;
 
 pub use change::Changes;
@@ -22,6 +23,7 @@ pub use pool::{CompiledMember, CompiledPool};
 pub use records::{CompiledSet, NodeRecords};
 pub use registry::Slots;
 pub use service::CompiledService;
+pub use signing::{SIGNATURE, SignData, SignedZone, SigningKey, ZoneKeys};
 pub use zone::CompiledZone;
 
 pub(crate) use facts::{Facts, MemberSet};

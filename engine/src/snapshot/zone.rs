@@ -1,7 +1,9 @@
 //! Zones in a snapshot.
 
+use crate::environment::Environment;
 use crate::model::{DomainName, Rdata, RecordName, RecordType, Soa, Zone, ZoneId};
 use crate::snapshot::records::CompiledSet;
+use crate::snapshot::signing::SignedZone;
 use std::sync::Arc;
 
 /// TTL and negative TTL of the SOA of a service that lies outside every zone, seconds.
@@ -24,6 +26,8 @@ pub struct CompiledZone {
     pub soa_set: CompiledSet,
     /// Name servers of the apex; a synthetic zone has none.
     pub name_servers: Option<CompiledSet>,
+    /// What its answers are signed with, if they are.
+    pub signed: Option<SignedZone>,
     /// Made up for a service outside every zone, so that the service works before anyone makes a zone: the apex is
     /// the service's own name, or for a wildcard the name above the `*`.
     pub synthetic: bool,
@@ -49,7 +53,8 @@ fn ns_set(names: &[DomainName], ttl: u32) -> Option<CompiledSet> {
 }
 
 impl CompiledZone {
-    pub(crate) fn new(zone: &Zone) -> Self {
+    pub(crate) fn new(zone: &Zone, env: &Environment) -> Self {
+        let keys = env.keys.get(&zone.id);
         Self {
             id: Some(zone.id),
             name: zone.name.clone(),
@@ -58,6 +63,7 @@ impl CompiledZone {
             serial: zone.serial,
             soa_set: soa_set(&zone.soa, zone.serial),
             name_servers: ns_set(&zone.name_servers, zone.ns_ttl),
+            signed: keys.map(|keys| SignedZone::new(Arc::clone(keys), zone.soa.ttl)),
             synthetic: false,
         }
     }
@@ -82,6 +88,7 @@ impl CompiledZone {
             soa,
             serial: 1,
             name_servers: None,
+            signed: None,
             synthetic: true,
         }
     }

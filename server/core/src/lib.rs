@@ -7,6 +7,7 @@ pub mod auth;
 pub mod clock;
 pub mod config;
 pub mod cookies;
+mod dnssec;
 pub mod draft;
 pub mod error;
 pub mod events;

@@ -48,6 +48,10 @@ pub(crate) enum Answer<'s> {
         /// Its records.
         records: &'s NodeRecords,
     },
+    /// The record that says which types the name has (RFC 4034 §4).
+    Nsec,
+    /// The signature of that record: of all signatures of the name one is enough (RFC 8482 §4.1).
+    Rrsig,
     /// The one record that stands for all types (RFC 8482 §4.2).
     Hinfo {
         /// Seconds.
@@ -132,11 +136,20 @@ pub(crate) fn decide<'s>(
     if query.qclass != code::CLASS_IN || matches!(query.qtype, code::AXFR | code::IXFR) {
         return Ok(Plan::error(rcode::REFUSED));
     }
+    if query.qtype == code::NXNAME {
+        return Ok(Plan {
+            ede: [Some(Ede::InvalidQueryType), None],
+            ..Plan::error(rcode::FORMERR)
+        });
+    }
     let mut question = query.addresses();
     // The zone of the last alias: in its name a chain ends that leaves this server.
     let mut from = None;
     for aliases in 0..=MAX_ALIASES {
         let found = snapshot.find(question.name);
+        if let Some(plan) = lookup::security(found, query.qtype) {
+            return Ok(Plan { aliases, ..plan });
+        }
         let plan = match found {
             Found::Service {
                 service,
@@ -158,7 +171,7 @@ pub(crate) fn decide<'s>(
             Found::Apex { records, zone } => lookup::apex(snapshot, zone, records, question, asker, scratch),
             Found::Delegated { cut, records, zone } => lookup::delegated(zone, cut, records, question),
             Found::Empty(zone) => Plan::nodata(zone),
-            Found::Missing(zone) => Plan::negative(zone, rcode::NXDOMAIN, zone.negative_ttl()),
+            Found::Missing(zone) => Plan::negative(zone, no_such_name(zone, query), zone.negative_ttl()),
             Found::Outside => match from {
                 Some(zone) => Plan::positive(zone, Answer::None),
                 None => Plan::error(rcode::REFUSED),
@@ -167,6 +180,15 @@ pub(crate) fn decide<'s>(
         return Ok(Plan { aliases, ..plan });
     }
     Ok(Plan::error(rcode::SERVFAIL))
+}
+
+/// The response code for a name that does not exist. To a validator the reply proves that the name has no data, and
+/// NXDOMAIN would contradict that, unless it says that it knows better (RFC 9824 §3.1, §5.1).
+fn no_such_name(zone: &CompiledZone, query: &Query<'_>) -> u16 {
+    match query.edns {
+        Some(edns) if edns.dnssec_ok && !edns.compact_ok && zone.signed.is_some() => rcode::NOERROR,
+        _ => rcode::NXDOMAIN,
+    }
 }
 
 /// A question for the addresses of a service.

@@ -1,10 +1,11 @@
 //! From a plan to a message.
 
-use crate::decide::{Answer, Plan};
-use crate::sections;
+use crate::decide::Answer;
+use crate::dnssec::Signer;
+use crate::sections::{self, Source};
 use crate::wire::{HEADER, MAX_PAYLOAD, PLAIN_PAYLOAD, Query, ReplyEdns, code, flag};
 use gslb_engine::model::Rdata;
-use gslb_engine::snapshot::{CompiledZone, Snapshot};
+use gslb_engine::snapshot::CompiledZone;
 use std::net::IpAddr;
 
 /// A pointer to the question's name (RFC 1035 §4.1.4).
@@ -18,16 +19,21 @@ pub(crate) fn udp_limit(query: &Query<'_>) -> u16 {
 }
 
 /// Writes the reply over `out`, with at most `limit` octets. Returns whether it was truncated: then it holds nothing but
-/// header with TC, question and OPT (a part of an RRset would be of no use, RFC 2181 §9).
+/// header with TC, question and OPT (a part of an RRset would be of no use, RFC 2181 §9). With a signer, records of signed
+/// zones are signed.
 pub(crate) fn encode(
-    snapshot: &Snapshot,
-    query: &Query<'_>,
-    plan: &Plan<'_>,
-    addresses: &[IpAddr],
+    source: Source<'_>,
     edns: Option<&ReplyEdns<'_>>,
     limit: u16,
+    signer: Option<Signer<'_>>,
     out: &mut Vec<u8>,
 ) -> bool {
+    let Source {
+        query,
+        plan,
+        addresses,
+        ..
+    } = source;
     out.clear();
     // Room for the header, which is known at the end.
     out.extend_from_slice(&[0; HEADER]);
@@ -35,14 +41,13 @@ pub(crate) fn encode(
     let question_end = out.len();
     // The OPT record comes last and must always fit.
     let room = usize::from(limit).saturating_sub(edns.map_or(0, ReplyEdns::len));
+    let plain = plan.aliases == 0 && signer.is_none();
     let mut counts = match plan.answer {
-        Answer::Addresses { ttl } if plan.aliases == 0 => {
-            [write_addresses(&QUESTION_NAME, ttl, addresses, out), 0, 0]
-        }
+        Answer::Addresses { ttl } if plain => [write_addresses(&QUESTION_NAME, ttl, addresses, out), 0, 0],
         _ => match (plan.zone, plan.negative_ttl) {
             // Of negative answers there are many too.
-            (Some(zone), Some(ttl)) if plan.aliases == 0 => [0, write_soa(query, zone, ttl, out), 0],
-            _ => sections::write(snapshot, query, plan, addresses, room, out),
+            (Some(zone), Some(ttl)) if plain => [0, write_soa(query, zone, ttl, out), 0],
+            _ => sections::write(source, room, signer, out),
         },
     };
     let truncated = out.len() > room;

@@ -20,6 +20,7 @@ mod bridge;
 mod certificate;
 mod cookie;
 mod decide;
+mod dnssec;
 mod encode;
 mod error;
 mod fast;

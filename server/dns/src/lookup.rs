@@ -27,6 +27,21 @@ pub(crate) fn alias(records: &NodeRecords, qtype: u16) -> Option<&[u8]> {
     records.get(code::CNAME)?.alias()
 }
 
+/// Questions for the records that say what a name of a signed zone has; an alias has them too. What is delegated, and what
+/// does not exist, is answered as for other types.
+pub(crate) fn security(found: Found<'_>, qtype: u16) -> Option<Plan<'_>> {
+    let answer = match qtype {
+        code::NSEC => Answer::Nsec,
+        code::RRSIG => Answer::Rrsig,
+        _ => return None,
+    };
+    if matches!(found, Found::Delegated { .. } | Found::Missing(_)) {
+        return None;
+    }
+    let zone = found.zone().filter(|zone| zone.signed.is_some())?;
+    Some(Plan::positive(zone, answer))
+}
+
 /// The service that a name leads to, with the name it is asked by.
 pub(crate) fn service_of<'a>(
     snapshot: &'a Snapshot,
@@ -106,9 +121,10 @@ pub(crate) fn apex<'s>(
             let ttl = zone.negative_ttl();
             Plan::positive(zone, own.map_or(Answer::Hinfo { ttl }, Answer::Set))
         }
-        _ => match records {
-            Some(records) => self::records(snapshot, zone, records, question, asker, scratch),
-            None => Plan::nodata(zone),
+        (qtype, _) => match (zone.signed.as_ref().and_then(|signed| signed.get(qtype)), records) {
+            (Some(set), _) => Plan::positive(zone, Answer::Set(set)),
+            (None, Some(records)) => self::records(snapshot, zone, records, question, asker, scratch),
+            (None, None) => Plan::nodata(zone),
         },
     }
 }

@@ -3,6 +3,7 @@
 pub mod access;
 pub mod answer;
 pub mod auth;
+mod dnssec;
 mod docs;
 pub mod error;
 mod events;
@@ -60,6 +61,7 @@ fn parts() -> (Router<AppState>, utoipa::openapi::OpenApi) {
         .merge(load::router())
         .merge(pools::router())
         .merge(records::router())
+        .merge(dnssec::router())
         .merge(services::router())
         .merge(steering::router())
         .merge(zone_files::router())

@@ -282,6 +282,17 @@ impl TestDaemon {
         made.json()["id"].as_str().unwrap().to_owned()
     }
 
+    /// The reply to a message over UDP.
+    pub async fn ask(&self, query: &[u8]) -> Message {
+        let socket = UdpSocket::bind("127.0.0.1:0").await.unwrap();
+        socket.connect(self.dns).await.unwrap();
+        socket.send(query).await.unwrap();
+        let mut buffer = [0_u8; 4096];
+        let received = tokio::time::timeout(Duration::from_secs(5), socket.recv(&mut buffer)).await;
+        let length = received.expect("an answer within 5 s").unwrap();
+        Message::from_vec(&buffer[..length]).unwrap()
+    }
+
     /// Asks for A over UDP, with a client subnet if one is given.
     pub async fn dig(&self, name: &str, subnet: Option<(&str, u8)>) -> (ResponseCode, Vec<IpAddr>) {
         let mut message = Message::new(4711, MessageType::Query, OpCode::Query);
@@ -292,13 +303,7 @@ impl TestDaemon {
             edns.options_mut().insert(EdnsOption::Subnet(option));
             message.set_edns(edns);
         }
-        let socket = UdpSocket::bind("127.0.0.1:0").await.unwrap();
-        socket.connect(self.dns).await.unwrap();
-        socket.send(&message.to_vec().unwrap()).await.unwrap();
-        let mut buffer = [0_u8; 4096];
-        let received = tokio::time::timeout(Duration::from_secs(5), socket.recv(&mut buffer)).await;
-        let length = received.expect("an answer within 5 s").unwrap();
-        let answer = Message::from_vec(&buffer[..length]).unwrap();
+        let answer = self.ask(&message.to_vec().unwrap()).await;
         let addresses = answer.answers.iter().filter_map(|record| match &record.data {
             RData::A(a) => Some(IpAddr::V4(a.0)),
             RData::AAAA(a) => Some(IpAddr::V6(a.0)),

@@ -3,6 +3,7 @@
 mod access;
 mod console;
 mod contract;
+mod dnssec;
 mod doh;
 mod harness;
 mod live;

@@ -80,6 +80,7 @@ pub fn doc(workspace: &Workspace) -> Result<()> {
         ("gslb-api-types", "api-types"),
         ("gslb-core", "server/core"),
         ("gslb-dns", "server/dns"),
+        ("gslb-dnssec", "server/dnssec"),
         ("gslb-probe", "server/probe"),
         ("gslb-script", "server/script"),
     ] {

@@ -2,7 +2,7 @@
 
 use super::Draft;
 use gslb_api_types::{
-    LicenseDraft, LoadDraft, LoginRequest, PasswordChange, TokenDraft, TraceRequest, UserDraft,
+    DnssecDraft, LicenseDraft, LoadDraft, LoginRequest, PasswordChange, TokenDraft, TraceRequest, UserDraft,
 };
 use gslb_engine::model::{
     ErrorCode, HealthCheckDraft, MemberDraft, PoolDraft, RecordDraft, ServiceDraft, ValidationError,
@@ -62,6 +62,18 @@ impl Draft for Vec<MemberDraft> {
 }
 
 impl Draft for LoadDraft {}
+
+impl Draft for DnssecDraft {
+    const READ_ONLY: &'static [&'static str] = &[
+        "zoneId",
+        "keys",
+        "ds",
+        "revision",
+        "createdAt",
+        "updatedAt",
+        "warnings",
+    ];
+}
 
 /// Fields of the SOA record as GET gives them below `soa`, and as a draft names them.
 const SOA: [(&str, &str); 7] = [

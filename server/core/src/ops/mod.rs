@@ -5,6 +5,7 @@
 
 mod audit;
 mod checks;
+mod dnssec;
 mod license;
 mod load;
 mod members;
@@ -259,6 +260,7 @@ fn owner(document: &Document) -> Option<TenantId> {
         Document::Pool(pool) => Some(pool.tenant_id),
         Document::Service(service) => Some(service.tenant_id),
         Document::Record(set) => Some(set.tenant_id),
+        Document::Dnssec(keys) => Some(keys.tenant_id),
         Document::User(user) => Some(user.tenant_id),
         Document::Token(token) => Some(token.tenant_id),
         Document::License(_) => None,

@@ -4,6 +4,7 @@
 //! is compiled anew and swapped in as a whole. When it does not compile, the old snapshot stays and the status says
 //! why.
 
+mod keys;
 mod state;
 mod touched;
 

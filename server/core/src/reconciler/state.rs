@@ -1,5 +1,6 @@
 //! What the reconciler compiles from, kept in memory and updated change by change.
 
+use super::keys::KeyRing;
 use super::touched::Touched;
 use super::{Inputs, Message};
 use crate::clock::Clock;
@@ -34,6 +35,7 @@ pub(super) struct State {
     events: EventBus,
     clock: Clock,
     scripts: Arc<dyn Scripts>,
+    keys: KeyRing,
     /// Seeds name hashes and starts of round-robin; the same for every snapshot of this process.
     entropy: u64,
     errors: FileErrors,
@@ -80,6 +82,7 @@ impl State {
             events: inputs.events.clone(),
             clock: inputs.clock.clone(),
             scripts: Arc::clone(&inputs.scripts),
+            keys: KeyRing::new(stored.keys),
             entropy: u64::from_ne_bytes(seed),
             errors: FileErrors::default(),
             fallback: 0,
@@ -148,6 +151,8 @@ impl State {
             Document::Pool(pool) => touched.pool(pool.id),
             Document::Service(service) => touched.service(service.id),
             Document::Record(set) => touched.name(set.zone_id, &set.name),
+            // The keys belong to what every zone is compiled with.
+            Document::Dnssec(_) => *touched = Touched::everything(),
             Document::User(_) | Document::Token(_) | Document::License(_) => {}
         }
         let mut grow = |domain: &DomainName| {
@@ -160,6 +165,15 @@ impl State {
             Action::Delete(Document::Zone(zone)) => {
                 config.zones.retain(|z| z.id != zone.id);
                 config.records.retain(|set| set.zone_id != zone.id);
+                self.keys.remove(zone.id);
+            }
+            Action::Put(Document::Dnssec(keys)) => {
+                self.keys.put(keys.clone());
+                grow_zone(config, touched, keys.zone_id);
+            }
+            Action::Delete(Document::Dnssec(keys)) => {
+                self.keys.remove(keys.zone_id);
+                grow_zone(config, touched, keys.zone_id);
             }
             Action::Put(Document::Record(set)) => {
                 put_record(config, touched, set);
@@ -326,6 +340,7 @@ impl State {
     }
 
     fn compile_everything(&mut self) -> Result<Snapshot, String> {
+        let keys = self.keys.of(&self.config.zones);
         let environment = Environment {
             geo: Arc::new(self.geo.clone()),
             map: Arc::clone(&self.map),
@@ -333,6 +348,7 @@ impl State {
             latency: self.settings.latency_settings(),
             tier: self.license.load().tier,
             scripts: Arc::clone(&self.scripts),
+            keys: Arc::new(keys),
         };
         Snapshot::compile(&self.config, &environment, &mut self.slots, self.entropy).map_err(|e| told_all(&e))
     }

@@ -23,6 +23,7 @@ fn table(kind: ObjectKind) -> &'static str {
         ObjectKind::Pool => "pools",
         ObjectKind::Service => "services",
         ObjectKind::Record => "records",
+        ObjectKind::Dnssec => "dnssec",
         ObjectKind::User => "users",
         ObjectKind::Token => "tokens",
         ObjectKind::License => "license",
@@ -229,6 +230,22 @@ async fn put(
             put_record(tx, revision, change, set).await?;
             bump_zone(tx, set.zone_id).await?;
         }
+        Document::Dnssec(keys) => {
+            sqlx::query(
+                "INSERT INTO dnssec (id, tenant_id, revision, created_at, updated_at, document)
+                 VALUES (?1, ?2, ?3, ?4, ?4, ?5)
+                 ON CONFLICT (id) DO UPDATE SET revision = ?3, updated_at = ?4, document = ?5",
+            )
+            .bind(&id)
+            .bind(&tenant)
+            .bind(revision)
+            .bind(time)
+            .bind(&json)
+            .execute(&mut *tx)
+            .await
+            .map_err(rule("write the keys of a zone"))?;
+            bump_zone(tx, keys.zone_id).await?;
+        }
         Document::User(user) => {
             sqlx::query(
                 "INSERT INTO users (id, tenant_id, name, revision, created_at, updated_at, document)
@@ -285,6 +302,7 @@ async fn delete(tx: &mut SqliteConnection, document: &Document) -> Result<(), St
     match document {
         Document::Service(service) => bump_serial(tx, service.domain.as_str()).await,
         Document::Record(set) => bump_zone(tx, set.zone_id).await,
+        Document::Dnssec(keys) => bump_zone(tx, keys.zone_id).await,
         _ => Ok(()),
     }
 }

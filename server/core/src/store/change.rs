@@ -1,6 +1,6 @@
 //! A change of the configuration as a value.
 
-use super::records::{LicenseRecord, TokenRecord, UserRecord};
+use super::records::{KeysRecord, LicenseRecord, TokenRecord, UserRecord};
 use gslb_engine::model::{Actor, Pool, RecordSet, Service, TenantId, Zone};
 use serde::Serialize;
 use std::borrow::Cow;
@@ -19,6 +19,8 @@ pub enum ObjectKind {
     Service,
     /// A set of static records.
     Record,
+    /// The keys of a zone.
+    Dnssec,
     /// A user account.
     User,
     /// An API token.
@@ -36,6 +38,7 @@ impl ObjectKind {
             Self::Pool => "pool",
             Self::Service => "service",
             Self::Record => "record",
+            Self::Dnssec => "dnssec",
             Self::User => "user",
             Self::Token => "token",
             Self::License => "license",
@@ -54,6 +57,8 @@ pub enum Document {
     Service(Service),
     /// A set of static records.
     Record(RecordSet),
+    /// The keys of a zone; its id is the zone's.
+    Dnssec(KeysRecord),
     /// A user account.
     User(UserRecord),
     /// An API token.
@@ -74,6 +79,7 @@ impl Document {
             Self::Pool(_) => ObjectKind::Pool,
             Self::Service(_) => ObjectKind::Service,
             Self::Record(_) => ObjectKind::Record,
+            Self::Dnssec(_) => ObjectKind::Dnssec,
             Self::User(_) => ObjectKind::User,
             Self::Token(_) => ObjectKind::Token,
             Self::License(_) => ObjectKind::License,
@@ -88,6 +94,7 @@ impl Document {
             Self::Pool(pool) => pool.id.0,
             Self::Service(service) => service.id.0,
             Self::Record(set) => set.id.0,
+            Self::Dnssec(keys) => keys.zone_id.0,
             Self::User(user) => user.id.0,
             Self::Token(token) => token.id.0,
             Self::License(_) => Self::LICENSE_ID,
@@ -102,6 +109,7 @@ impl Document {
             Self::Pool(pool) => pool.name.as_str().into(),
             Self::Service(service) => service.name.as_str().into(),
             Self::Record(set) => format!("{} {}", set.name, set.rtype).into(),
+            Self::Dnssec(keys) => keys.zone.as_str().into(),
             Self::User(user) => user.name.as_str().into(),
             Self::Token(token) => token.name.as_str().into(),
             Self::License(_) => "license".into(),
@@ -115,6 +123,7 @@ impl Document {
             Self::Pool(pool) => serde_json::to_string(pool),
             Self::Service(service) => serde_json::to_string(service),
             Self::Record(set) => serde_json::to_string(set),
+            Self::Dnssec(keys) => serde_json::to_string(keys),
             Self::User(user) => serde_json::to_string(user),
             Self::Token(token) => serde_json::to_string(token),
             Self::License(license) => serde_json::to_string(license),
@@ -129,6 +138,7 @@ impl Document {
             Self::Pool(pool) => serde_json::to_value(pool),
             Self::Service(service) => serde_json::to_value(service),
             Self::Record(set) => serde_json::to_value(set),
+            Self::Dnssec(keys) => serde_json::to_value(keys),
             Self::User(user) => serde_json::to_value(user),
             Self::Token(token) => serde_json::to_value(token),
             Self::License(license) => serde_json::to_value(license),
@@ -137,6 +147,9 @@ impl Document {
         if let Some(object) = value.as_object_mut() {
             object.remove("passwordHash");
             object.remove("hash");
+            // Private keys of zones.
+            object.remove("ksk");
+            object.remove("zsk");
             // The signature is what makes a licence usable; its payload may be seen.
             if let Some(text) = object.get_mut("text") {
                 let payload = text

@@ -19,7 +19,7 @@ pub use change::{Action, Audit, Change, Document, ObjectKind, ZoneRecords};
 pub(crate) use list::{Listing, limit_of};
 pub use log::{Commit, ConfigLog};
 pub use read::{Aggregate, Configuration};
-pub use records::{LicenseRecord, Row, TokenRecord, UserRecord};
+pub use records::{KeysRecord, LicenseRecord, Row, TokenRecord, UserRecord};
 pub use sessions::SessionRecord;
 
 use sqlx::migrate::Migrator;

@@ -1,7 +1,7 @@
 //! Reads of single aggregates, and of the whole configuration at start.
 
 use super::change::ObjectKind;
-use super::records::{LicenseRecord, Row, TokenRecord, UserRecord};
+use super::records::{KeysRecord, LicenseRecord, Row, TokenRecord, UserRecord};
 use super::{Store, StoreError};
 use crate::clock::from_millis;
 use gslb_engine::model::{MemberId, Pool, PoolId, RecordSet, Service, ServiceId, TenantId, Zone};
@@ -32,6 +32,7 @@ aggregates! {
     Pool = Pool in "pools";
     Service = Service in "services";
     RecordSet = Record in "records";
+    KeysRecord = Dnssec in "dnssec";
     UserRecord = User in "users";
     TokenRecord = Token in "tokens";
     LicenseRecord = License in "license";
@@ -76,6 +77,8 @@ pub struct Configuration {
     pub services: Vec<Service>,
     /// Static records of all tenants.
     pub records: Vec<RecordSet>,
+    /// Keys of the zones that are signed.
+    pub keys: Vec<KeysRecord>,
     /// Revision of the last change in it.
     pub revision: u64,
 }
@@ -158,6 +161,13 @@ impl Store {
             .map_err(StoreError::query(context))?
         {
             configuration.records.push(row.read::<RecordSet>()?.value);
+        }
+        for row in query(KeysRecord::TABLE)
+            .fetch_all(&mut *tx)
+            .await
+            .map_err(StoreError::query(context))?
+        {
+            configuration.keys.push(row.read::<KeysRecord>()?.value);
         }
         Ok(configuration)
     }

@@ -1,6 +1,7 @@
-//! Stored objects that are no part of the routing model: accounts, tokens, the licence.
+//! Stored objects that are no part of the routing model: accounts, tokens, the licence, keys of signed zones.
 
-use gslb_engine::model::{Permission, Role, TenantId, TokenId, UserId};
+use gslb_api_types::DnssecMode;
+use gslb_engine::model::{Permission, Role, TenantId, TokenId, UserId, ZoneId};
 use serde::{Deserialize, Serialize};
 use time::OffsetDateTime;
 
@@ -70,4 +71,35 @@ pub struct TokenRecord {
 pub struct LicenseRecord {
     /// The licence text.
     pub text: String,
+}
+
+/// How a zone is signed, with its private keys. Only what is shown of it leaves the crate.
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct KeysRecord {
+    /// The zone.
+    pub zone_id: ZoneId,
+    /// Its owner.
+    pub tenant_id: TenantId,
+    /// The zone's name when it was signed, for people.
+    pub zone: String,
+    /// One key or two.
+    pub mode: DnssecMode,
+    /// Algorithm number.
+    pub algorithm: u8,
+    /// PKCS#8 in base64: the key that signs the key set, or everything.
+    pub ksk: String,
+    /// PKCS#8 in base64: the other key, if there are two.
+    pub zsk: Option<String>,
+}
+
+impl std::fmt::Debug for KeysRecord {
+    /// Without the keys.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("KeysRecord")
+            .field("zone", &self.zone)
+            .field("mode", &self.mode)
+            .field("algorithm", &self.algorithm)
+            .finish_non_exhaustive()
+    }
 }

@@ -3,6 +3,7 @@
 mod accounts;
 mod changes;
 mod config;
+mod dnssec;
 mod events;
 mod geo;
 mod geo_table;

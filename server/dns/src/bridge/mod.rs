@@ -4,10 +4,12 @@ mod plain;
 mod policy;
 
 use crate::cookie::Checked;
-use crate::decide::{Addresses, Asker, Plan, decide};
+use crate::decide::{Addresses, Answer, Asker, Plan, decide};
+use crate::dnssec::{Signatures, Signer};
 use crate::encode::{encode, udp_limit};
 use crate::lookup::service_of;
 use crate::rate::{Kind, Verdict};
+use crate::sections::Source;
 use crate::settings::DnsSettings;
 use crate::stats::{DnsStats, Slot, Tally, Transport};
 use crate::wire::{ErrorReply, MAX_NAME, Query, Rejection, ReplyEdns, parse, rcode};
@@ -157,6 +159,8 @@ pub(crate) struct Bridge {
     random: fastrand::Rng,
     /// The name of the query at hand, in lower case.
     name: [u8; MAX_NAME],
+    /// Signatures of replies from signed zones.
+    signatures: Signatures,
     tally: Tally,
     /// Replies that were too many.
     limited: u32,
@@ -171,6 +175,7 @@ impl Bridge {
             scratch: Scratch::new(),
             random: fastrand::Rng::new(),
             name: [0; MAX_NAME],
+            signatures: Signatures::default(),
             tally: Tally::default(),
             limited: 0,
         }
@@ -404,7 +409,7 @@ impl Bridge {
             edns: query.edns.as_ref(),
         };
         self.report(moment.snapshot, question, asker, &plan);
-        self.write(moment.snapshot, query, &plan, cookie, out)
+        self.write(moment, query, &plan, cookie, out)
     }
 
     /// Tells the operator what is wrong for this query.
@@ -436,8 +441,8 @@ impl Bridge {
 
     /// Encodes.
     fn write(
-        &self,
-        snapshot: &Snapshot,
+        &mut self,
+        moment: Moment<'_>,
         query: &Query<'_>,
         plan: &Plan<'_>,
         cookie: Option<&Checked>,
@@ -451,8 +456,17 @@ impl Bridge {
             Transport::Udp => udp_limit(query).min(self.policy.most_over_udp(cookie)),
             _ => u16::MAX,
         };
-        let answers = self.scratch.answers();
-        let truncated = encode(snapshot, query, plan, answers, edns.as_ref(), limit, out);
+        let wanted = query.edns.is_some_and(|edns| edns.dnssec_ok) || plan.answer == Answer::Rrsig;
+        // Aliases may be in other zones than what they lead to.
+        let signed = plan.aliases > 0 || plan.zone.is_some_and(|zone| zone.signed.is_some());
+        let signer = (wanted && signed).then(|| Signer::new(&mut self.signatures, moment.now));
+        let source = Source {
+            snapshot: moment.snapshot,
+            query,
+            plan,
+            addresses: self.scratch.answers(),
+        };
+        let truncated = encode(source, edns.as_ref(), limit, signer, out);
         Reply::Encoded {
             rcode: plan.rcode,
             kind: kind(plan),

@@ -60,6 +60,10 @@ impl Bridge {
         if service.has_slow_script() || !self.stats.limit.is_open() {
             return None;
         }
+        // Signatures are made elsewhere.
+        if plain.edns.is_some_and(|edns| edns.dnssec_ok) && zone.signed.is_some() {
+            return None;
+        }
         self.tally.question(plain.qtype);
         let asker = Asker {
             source: client,
@@ -102,11 +106,11 @@ impl Bridge {
             }
             // Too long: what follows says so. It was let through.
             let query = parse(place.message()).ok()?;
-            let reply = self.write(snapshot, &query, &plan, cookie.as_ref(), out);
+            let reply = self.write(moment, &query, &plan, cookie.as_ref(), out);
             self.sent(moment, &query, reply, client, out);
         } else {
             let query = parse(place.message()).ok()?;
-            let reply = self.write(snapshot, &query, &plan, cookie.as_ref(), out);
+            let reply = self.write(moment, &query, &plan, cookie.as_ref(), out);
             self.deliver(moment, &query, reply, cookie.as_ref(), client, out);
         }
         Some(Handled::Done)

@@ -66,6 +66,7 @@ impl Policy {
     pub(super) fn edns(&self, edns: &EdnsQuery, cookie: Option<&Checked>, scope: u8) -> ReplyEdns<'_> {
         ReplyEdns {
             dnssec_ok: edns.dnssec_ok,
+            compact_ok: edns.compact_ok,
             subnet: edns
                 .subnet
                 .map(|subnet| (subnet, scope.min(subnet.subnet.source))),

@@ -93,6 +93,8 @@ pub(crate) struct EdnsQuery {
     pub(crate) version: u8,
     /// DO, copied into the reply (RFC 3225 §3).
     pub(crate) dnssec_ok: bool,
+    /// Whether a reply about a name that does not exist may say NXDOMAIN beside its compact denial (CO, RFC 9824 §5.1).
+    pub(crate) compact_ok: bool,
     /// Whether NSID is asked for.
     pub(crate) nsid: bool,
     /// Client subnet.
@@ -109,6 +111,8 @@ impl EdnsQuery {
             payload: class.max(PLAIN_PAYLOAD),
             version,
             dnssec_ok: flags & 0x80 != 0,
+            // Without DO there are no such replies.
+            compact_ok: flags & 0xc0 == 0xc0,
             nsid: false,
             subnet: None,
             cookie: None,

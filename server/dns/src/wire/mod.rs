@@ -47,8 +47,12 @@ pub(crate) mod code {
     pub(crate) const SRV: u16 = 33;
     pub(crate) const OPT: u16 = 41;
     pub(crate) const DS: u16 = 43;
+    pub(crate) const RRSIG: u16 = 46;
+    pub(crate) const NSEC: u16 = 47;
     pub(crate) const SVCB: u16 = 64;
     pub(crate) const HTTPS: u16 = 65;
+    /// Stands for "no such name" in an NSEC record; nothing has it (RFC 9824 §2).
+    pub(crate) const NXNAME: u16 = 128;
     pub(crate) const IXFR: u16 = 251;
     pub(crate) const AXFR: u16 = 252;
     pub(crate) const ANY: u16 = 255;

@@ -69,8 +69,8 @@ impl<'p> ErrorReply<'p> {
     }
 }
 
-/// Extended DNS errors (RFC 8914). No registered code says what these say, so that all go out as 0, "Other Error", with
-/// a text.
+/// Extended DNS errors (RFC 8914). No registered code says what most of these say, so that they go out as 0, "Other Error",
+/// with a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Ede {
     /// No member can answer and there is no fallback.
@@ -83,11 +83,18 @@ pub(crate) enum Ede {
     Unlicensed,
     /// A script of the chain failed, and its step kept all candidates.
     ScriptFailedOpen,
+    /// Nothing can have the type asked for (RFC 9824 §3.5).
+    InvalidQueryType,
 }
 
 impl Ede {
     /// INFO-CODE.
-    pub(crate) const INFO_CODE: u16 = 0;
+    pub(crate) const fn info_code(self) -> u16 {
+        match self {
+            Self::InvalidQueryType => 30,
+            _ => 0,
+        }
+    }
 
     /// EXTRA-TEXT.
     pub(crate) const fn text(self) -> &'static str {
@@ -97,6 +104,7 @@ impl Ede {
             Self::BelowMinHealthy => "below minHealthy",
             Self::Unlicensed => "licence fallback: round-robin",
             Self::ScriptFailedOpen => "script failed open",
+            Self::InvalidQueryType => "NXNAME cannot be asked for",
         }
     }
 }
@@ -109,6 +117,8 @@ const FIXED: usize = 11;
 pub(crate) struct ReplyEdns<'a> {
     /// DO of the query (RFC 3225 §3).
     pub(crate) dnssec_ok: bool,
+    /// CO of the query (RFC 9824 §5.1).
+    pub(crate) compact_ok: bool,
     /// The query's client subnet and the scope of the answer.
     pub(crate) subnet: Option<(ClientSubnetOption, u8)>,
     /// Extended errors.
@@ -143,7 +153,7 @@ impl ReplyEdns<'_> {
         for ede in self.ede.into_iter().flatten() {
             option(
                 OPTION_EDE,
-                &[&Ede::INFO_CODE.to_be_bytes(), ede.text().as_bytes()],
+                &[&ede.info_code().to_be_bytes(), ede.text().as_bytes()],
             );
         }
     }
@@ -192,9 +202,9 @@ impl ReplyEdns<'_> {
         Some(())
     }
 
-    /// The upper octet of the flags: DO.
+    /// The upper octet of the flags: DO and CO.
     const fn flags(&self) -> u8 {
-        if self.dnssec_ok { 0x80 } else { 0 }
+        (self.dnssec_ok as u8) << 7 | (self.compact_ok as u8) << 6
     }
 
     /// Appends the record. The caller counts it in ARCOUNT.

@@ -133,9 +133,10 @@ fn s6_1_3_another_version_is_badvers_with_the_question() {
 
 #[test]
 fn s6_1_4_do_comes_back_and_z_does_not() {
+    // With DO, CO is a flag too (RFC 9824 §5.1).
     let server = Server::start();
     let mut ask = Ask::new("www.gslb.test.", A).edns();
-    for (sent, back) in [(0x8000, 0x8000), (0x7fff, 0), (0xffff, 0x8000)] {
+    for (sent, back) in [(0x8000, 0x8000), (0x7fff, 0), (0xffff, 0xc000)] {
         ask.opt.as_mut().unwrap().flags = sent;
         assert_eq!(server.both(&ask).opt.unwrap().flags, back);
     }

@@ -32,7 +32,13 @@ pub const AAAA: u16 = 28;
 pub const SRV: u16 = 33;
 pub const OPT: u16 = 41;
 pub const DS: u16 = 43;
+pub const RRSIG: u16 = 46;
+pub const NSEC: u16 = 47;
+pub const DNSKEY: u16 = 48;
+pub const CDS: u16 = 59;
+pub const CDNSKEY: u16 = 60;
 pub const HTTPS: u16 = 65;
+pub const NXNAME: u16 = 128;
 pub const IXFR: u16 = 251;
 pub const AXFR: u16 = 252;
 pub const ANY: u16 = 255;
@@ -91,6 +97,11 @@ impl Ask {
 
     pub fn dnssec_ok(self) -> Self {
         self.opt(|opt| opt.flags |= 0x8000)
+    }
+
+    /// DO with CO (RFC 9824 §5.1).
+    pub fn compact_ok(self) -> Self {
+        self.opt(|opt| opt.flags |= 0xc000)
     }
 
     pub fn option(self, code: u16, data: &[u8]) -> Self {

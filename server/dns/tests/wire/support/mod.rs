@@ -1,6 +1,7 @@
 //! A real server on loopback and a client that sends octets.
 
 pub mod ask;
+pub mod dnssec;
 pub mod records;
 pub mod reply;
 pub mod secure;

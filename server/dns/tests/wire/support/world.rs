@@ -1,14 +1,16 @@
 //! The configuration that the tests ask: zones, pools with members up and down, services of every kind.
 
+use gslb_dnssec::{Algorithm, PrivateKey};
 use gslb_engine::environment::{Environment, MapRule};
 use gslb_engine::geo::{AsInfo, Country, Geo, Located};
 use gslb_engine::model::{
     FallbackText, FilterName, MemberDraft, Pool, PoolDraft, Service, ServiceDraft, TenantId, Tier, Zone,
-    ZoneDraft,
+    ZoneDraft, ZoneId,
 };
 use gslb_engine::script::{NoScripts, Scripts};
-use gslb_engine::snapshot::{Configuration, Slots, Snapshot};
+use gslb_engine::snapshot::{Configuration, Slots, Snapshot, ZoneKeys};
 use ipnet::IpNet;
+use std::collections::HashMap;
 use std::net::IpAddr;
 use std::sync::Arc;
 
@@ -151,15 +153,39 @@ pub fn longest_name() -> String {
 
 /// Compiles the world for a licence of this tier.
 pub fn snapshot(tier: Tier) -> Snapshot {
-    compile(tier, None)
+    compile(tier, None, None)
 }
 
 /// The world with services whose chains are scripts of their names.
 pub fn scripted(scripts: Arc<dyn Scripts>) -> Snapshot {
-    compile(Tier::Enterprise, Some(scripts))
+    compile(Tier::Enterprise, Some(scripts), None)
 }
 
-fn compile(tier: Tier, scripts: Option<Arc<dyn Scripts>>) -> Snapshot {
+/// The world with all its zones signed but `short.test.`; with one key for all, or two.
+pub fn signed(algorithm: Algorithm, one_key: bool) -> Snapshot {
+    compile(Tier::Enterprise, None, Some((algorithm, one_key)))
+}
+
+fn zone_keys(config: &Configuration, (algorithm, one_key): (Algorithm, bool)) -> Keys {
+    let key = || PrivateKey::from_pkcs8(&gslb_dnssec::generate(algorithm).unwrap()).unwrap();
+    let zones = config
+        .zones
+        .iter()
+        .filter(|zone| zone.name.as_str() != "short.test.");
+    zones
+        .map(|zone| {
+            let zsk = (!one_key).then(key);
+            (
+                zone.id,
+                Arc::new(gslb_dnssec::zone_keys(&zone.name, key(), zsk).unwrap()),
+            )
+        })
+        .collect()
+}
+
+type Keys = HashMap<ZoneId, Arc<ZoneKeys>>;
+
+fn compile(tier: Tier, scripts: Option<Arc<dyn Scripts>>, signed: Option<(Algorithm, bool)>) -> Snapshot {
     let mut b = Builder::default();
     // SOA TTL above MINIMUM, and below it.
     b.zone("gslb.test.", 3600, 60);
@@ -239,6 +265,10 @@ fn compile(tier: Tier, scripts: Option<Arc<dyn Scripts>>) -> Snapshot {
     b.service("gone.gslb.test.", &down, |_| {});
     b.service("*.star.gslb.test.", &dual, |_| {});
     b.service("svc.static.test.", &v4, |_| {});
+    b.service("round.gslb.test.", &crowd, |s| {
+        s.algorithm = Some("round-robin".to_owned());
+        s.max_answers = Some(3);
+    });
     b.service("lonely.example.", &v4, |_| {});
     b.service("*.lonely-wild.example.", &v4, |_| {});
     b.zone("static.test.", 3600, 60);
@@ -266,6 +296,7 @@ fn compile(tier: Tier, scripts: Option<Arc<dyn Scripts>>) -> Snapshot {
         map: Arc::new(map),
         tier,
         scripts: scripts.unwrap_or_else(|| Arc::new(NoScripts)),
+        keys: Arc::new(signed.map(|how| zone_keys(&b.config, how)).unwrap_or_default()),
         ..Environment::default()
     };
     let mut slots = Slots::new();

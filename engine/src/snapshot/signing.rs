@@ -1,0 +1,95 @@
+//! What makes a zone a signed one: its keys as records, and something that signs with them.
+//!
+//! No cryptography is here. Whoever compiles a snapshot brings keys along that can sign, as it brings scripts that can run;
+//! the private part stays behind [`SignData`], and nothing of it can be read or printed through this module.
+
+use crate::model::{Rdata, RecordType};
+use crate::snapshot::records::CompiledSet;
+use std::fmt;
+use std::sync::Arc;
+
+/// Octets of a signature: both algorithms in use (RFC 6605 §4, RFC 8080 §4) have the same.
+pub const SIGNATURE: usize = 64;
+
+/// A private key.
+pub trait SignData: fmt::Debug + Send + Sync {
+    /// The signature over these octets; `None` when the system has no randomness for it.
+    fn sign(&self, data: &[u8]) -> Option<[u8; SIGNATURE]>;
+}
+
+/// A key of a zone.
+#[derive(Debug, Clone)]
+pub struct SigningKey {
+    /// Algorithm number (RFC 8624 §3.1).
+    pub algorithm: u8,
+    /// Key tag (RFC 4034, appendix B).
+    pub tag: u16,
+    /// The public key as DNSKEY data.
+    pub dnskey: Rdata,
+    /// The private key.
+    pub signer: Arc<dyn SignData>,
+}
+
+impl PartialEq for SigningKey {
+    /// The public key says which private key it is.
+    fn eq(&self, other: &Self) -> bool {
+        (self.algorithm, self.tag, &self.dnskey) == (other.algorithm, other.tag, &other.dnskey)
+    }
+}
+
+impl Eq for SigningKey {}
+
+/// The keys of a zone.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ZoneKeys {
+    /// Signs the key set (and what asks the zone above to change the DS); its digest is the DS.
+    pub ksk: SigningKey,
+    /// Signs everything else; the same as `ksk` when the zone has one key for all.
+    pub zsk: SigningKey,
+    /// Data of the DS record, which the zone publishes as CDS (RFC 7344 §3.1).
+    pub ds: Rdata,
+}
+
+/// A signed zone.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SignedZone {
+    keys: Arc<ZoneKeys>,
+    /// DNSKEY, CDS and CDNSKEY of the apex.
+    sets: [CompiledSet; 3],
+}
+
+impl SignedZone {
+    /// A zone whose key records have this TTL, seconds.
+    pub(super) fn new(keys: Arc<ZoneKeys>, ttl: u32) -> Self {
+        let mut public = vec![keys.ksk.dnskey.clone()];
+        if keys.zsk != keys.ksk {
+            public.push(keys.zsk.dnskey.clone());
+        }
+        let sets = [
+            CompiledSet::new(RecordType::DNSKEY, ttl, public),
+            CompiledSet::new(RecordType::CDS, ttl, vec![keys.ds.clone()]),
+            CompiledSet::new(RecordType::CDNSKEY, ttl, vec![keys.ksk.dnskey.clone()]),
+        ];
+        Self { keys, sets }
+    }
+
+    /// The set of a type that the apex has because the zone is signed.
+    #[must_use]
+    pub fn get(&self, rtype: u16) -> Option<&CompiledSet> {
+        self.sets.iter().find(|set| set.rtype == rtype)
+    }
+
+    /// The types of those sets.
+    pub fn types(&self) -> impl Iterator<Item = u16> {
+        self.sets.iter().map(|set| set.rtype)
+    }
+
+    /// The key that signs records of a type.
+    #[must_use]
+    pub fn key(&self, rtype: u16) -> &SigningKey {
+        match self.get(rtype) {
+            Some(_) => &self.keys.ksk,
+            None => &self.keys.zsk,
+        }
+    }
+}
