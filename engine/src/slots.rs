@@ -4,7 +4,9 @@
 //! lives as long as its member or service does, through any number of snapshots.
 
 use crate::model::{MemberId, ServiceId};
+use crate::snapshot::Hot;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 /// Successful probes after which a round-trip time counts for routing.
 pub const RTT_MIN_PROBES: u32 = 3;
@@ -16,6 +18,8 @@ pub struct MemberSlot {
     pub member_id: MemberId,
     /// Health score 0.0 to 1.0 as `f32` bits. 1.0 until the first probe ends.
     score: AtomicU32,
+    /// Where else it is written to: beside the scores of the other members, in every snapshot that is in use.
+    places: Mutex<Vec<(Weak<[Hot]>, usize)>>,
     /// Mean of the last 5 successful probes, nanoseconds; 0 is unknown.
     rtt_ns: AtomicU64,
     /// The mean that routing uses: follows `rtt_ns` only when that has moved by the configured threshold.
@@ -39,6 +43,7 @@ impl MemberSlot {
         Self {
             member_id,
             score: AtomicU32::new(1.0_f32.to_bits()),
+            places: Mutex::default(),
             rtt_ns: AtomicU64::new(0),
             routing_rtt_ns: AtomicU64::new(0),
             successes: AtomicU32::new(0),
@@ -63,8 +68,33 @@ impl MemberSlot {
         } else {
             score.clamp(0.0, 1.0)
         };
-        self.score.store(score.to_bits(), Ordering::Relaxed);
+        self.put_score(score);
         self.known.store(true, Ordering::Relaxed);
+    }
+
+    /// Writes the score into this place of a pool too, now and as long as the pool is in use: queries read it there, where
+    /// all scores of the pool are in one cache line.
+    pub(crate) fn write_also_to(&self, lane: &Arc<[Hot]>, place: usize) {
+        let mut places = self.places.lock().unwrap_or_else(PoisonError::into_inner);
+        places.retain(|(lane, _)| lane.strong_count() > 0);
+        places.reserve_exact(1);
+        places.push((Arc::downgrade(lane), place));
+        // Nobody else writes a score while the list is held: none is lost, and the last one is everywhere.
+        if let Some(hot) = lane.get(place) {
+            hot.set_score(self.score());
+        }
+    }
+
+    fn put_score(&self, score: f32) {
+        let places = self.places.lock().unwrap_or_else(PoisonError::into_inner);
+        self.score.store(score.to_bits(), Ordering::Relaxed);
+        for (lane, place) in &*places {
+            if let Some(lane) = lane.upgrade()
+                && let Some(hot) = lane.get(*place)
+            {
+                hot.set_score(score);
+            }
+        }
     }
 
     /// Whether the score comes from a probe rather than from the assumption that a new member is healthy.
@@ -75,7 +105,7 @@ impl MemberSlot {
 
     /// Back to "nobody has probed yet": the check was removed.
     pub fn reset(&self) {
-        self.score.store(1.0_f32.to_bits(), Ordering::Relaxed);
+        self.put_score(1.0);
         self.rtt_ns.store(0, Ordering::Relaxed);
         self.routing_rtt_ns.store(0, Ordering::Relaxed);
         self.successes.store(0, Ordering::Relaxed);
@@ -244,6 +274,12 @@ impl ServiceSlot {
             owner.store(set, Ordering::Relaxed);
         }
         cell
+    }
+
+    /// Reads what a query will count in, for nothing but to have it in the cache.
+    #[inline]
+    pub(crate) fn approach(&self) -> u64 {
+        self.queries(crate::decision::Outcome::Answered)
     }
 
     /// Counts a query.

@@ -1,6 +1,6 @@
 //! Candidates: members as one query sees them.
 
-use crate::snapshot::{CompiledMember, CompiledPool, Eligible};
+use crate::snapshot::{CompiledMember, CompiledPool, Hot};
 
 /// A member in the running for one query.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -19,22 +19,23 @@ impl Candidate {
     }
 }
 
-/// Fills `set` with the members whose score is above 0, sorted by score, highest first, ties in the pool's order.
+/// Fills `set` with the members of `indexes` whose score is above 0, sorted by score, highest first, ties in the pool's
+/// order.
 #[inline]
-pub(crate) fn collect(members: &[Eligible], set: &mut Vec<Candidate>) {
+pub(crate) fn collect(lane: &[Hot], indexes: &[u16], set: &mut Vec<Candidate>) {
     let mut sorted = true;
     let mut last = f32::INFINITY;
-    for member in members {
-        let score = member.score();
-        if score > 0.0 {
-            sorted &= score <= last;
-            last = score;
-            set.push(Candidate {
-                index: member.index,
-                score,
-            });
-        }
+    set.extend(indexes.iter().map(|index| {
+        let score = lane.get(usize::from(*index)).map_or(0.0, Hot::score);
+        sorted &= score <= last;
+        last = score;
+        Candidate { index: *index, score }
+    }));
+    // Nearly always all have the same.
+    if sorted && last > 0.0 {
+        return;
     }
+    set.retain(|candidate| candidate.score > 0.0);
     if !sorted {
         sort(set);
     }
@@ -43,7 +44,7 @@ pub(crate) fn collect(members: &[Eligible], set: &mut Vec<Candidate>) {
 /// All members of `indexes`, sorted as by [`collect`], with score 0 too: the service fails open.
 pub(crate) fn collect_all(pool: &CompiledPool, indexes: &[u16], set: &mut Vec<Candidate>) {
     set.extend(indexes.iter().filter_map(|index| {
-        let score = pool.members.get(usize::from(*index))?.score();
+        let score = pool.lane().get(usize::from(*index))?.score();
         Some(Candidate { index: *index, score })
     }));
     sort(set);

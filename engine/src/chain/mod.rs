@@ -24,8 +24,10 @@ pub(crate) use reason::{Area, Reason};
 use crate::decision::Outcome;
 use crate::model::Fallback;
 use crate::query::QueryContext;
+use crate::slots::MemberSlot;
 use crate::snapshot::{CompiledPool, CompiledService, Settings, Snapshot};
 use crate::trace::StepAction;
+use std::sync::atomic::Ordering;
 
 /// What a query to a service gets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -142,7 +144,7 @@ fn decide<S: Sink>(
             return Outcome::BelowMinHealthy;
         }
     }
-    candidates::collect(&pool.family(family).eligible, &mut scratch.set);
+    candidates::collect(pool.lane(), &pool.family(family).eligible, &mut scratch.set);
     sink.candidates(pool, family, &scratch.set);
     let mut outcome = Outcome::Answered;
     if scratch.set.is_empty() {
@@ -194,22 +196,28 @@ impl CompiledService {
     /// Counts a decision of the wire path: outcome, members answered with, steering by signals, failed scripts. Traces
     /// are not counted.
     pub fn count(&self, decision: &Decision, scratch: &Scratch) {
+        self.count_decision(decision);
+        self.chosen(scratch).for_each(MemberSlot::count_answer);
+    }
+
+    /// As [`count`](Self::count), but for the members.
+    #[inline]
+    pub fn count_decision(&self, decision: &Decision) {
         self.slot.count(decision.outcome);
         if decision.steered {
-            self.slot
-                .signal_steered
-                .fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+            self.slot.signal_steered.fetch_add(1, Ordering::Relaxed);
         }
         if decision.script_errors > 0 {
-            self.slot.script_errors.fetch_add(
-                decision.script_errors.into(),
-                std::sync::atomic::Ordering::Relaxed,
-            );
+            self.slot
+                .script_errors
+                .fetch_add(decision.script_errors.into(), Ordering::Relaxed);
         }
-        for index in scratch.chosen() {
-            if let Some(member) = self.pool.members.get(index) {
-                member.slot.count_answer();
-            }
-        }
+    }
+
+    /// The members of the last decision in `scratch`, which was one about this service.
+    #[inline]
+    pub fn chosen<'a>(&'a self, scratch: &Scratch) -> impl Iterator<Item = &'a MemberSlot> {
+        let chosen = scratch.chosen();
+        chosen.filter_map(|index| Some(&*self.pool.reach(index)?.slot))
     }
 }

@@ -112,7 +112,7 @@ impl Scratch {
     #[inline]
     pub(crate) fn answer_with_members(&mut self, pool: &CompiledPool, count: usize) {
         for candidate in self.set.iter().take(count) {
-            if let Some(ip) = candidate.member(pool).and_then(|member| member.ip) {
+            if let Some(ip) = pool.reach(candidate.index.into()).and_then(|member| member.ip) {
                 self.answers.push(ip);
             }
         }

@@ -3,10 +3,12 @@
 //! One writer compiles snapshots and swaps them in as a whole through a [`SnapshotCell`]. What changes between
 //! configurations (health, round-trip times, counters) lives beside it in slots of atomics, see [`Slots`].
 
+mod ahead;
 mod change;
 mod compile;
 mod facts;
 mod fingerprint;
+mod lane;
 mod map;
 mod names;
 mod pool;
@@ -27,8 +29,8 @@ pub use signing::{SIGNATURE, SignData, SignedZone, SigningKey, ZoneKeys};
 pub use zone::CompiledZone;
 
 pub(crate) use facts::{Facts, MemberSet};
+pub(crate) use lane::Hot;
 pub(crate) use map::{CompiledMap, Target};
-pub(crate) use pool::Eligible;
 
 use crate::environment::{Environment, LatencySettings};
 use crate::geo::Geo;

@@ -171,12 +171,24 @@ impl Names {
         }
     }
 
-    fn hash(&self, wire: &[u8]) -> u64 {
+    /// Hash of a name.
+    pub(crate) fn hash(&self, wire: &[u8]) -> u64 {
         self.hasher.hash_one(wire)
     }
 
+    /// Reads what looking up a name with this hash will read first.
+    #[inline]
+    pub(crate) fn approach(&self, hash: u64) -> usize {
+        self.names.approach(hash)
+    }
+
     fn get(&self, wire: &[u8]) -> Option<&Name> {
-        self.names.find(self.hash(wire), |name| *name.wire == *wire)
+        self.get_hashed(wire, self.hash(wire))
+    }
+
+    #[inline]
+    fn get_hashed(&self, wire: &[u8], hash: u64) -> Option<&Name> {
+        self.names.find(hash, |name| *name.wire == *wire)
     }
 
     fn get_mut(&mut self, wire: &[u8]) -> Option<&mut Name> {
@@ -193,6 +205,18 @@ impl Names {
     /// Every stored zone.
     pub(crate) fn zones(&self) -> impl Iterator<Item = &CompiledZone> {
         self.zones.iter().map(|place| &*place.zone)
+    }
+
+    /// The service that answers a name, given with its hash.
+    #[inline]
+    pub(crate) fn service(&self, qname: &[u8], hash: u64) -> Option<(&CompiledService, &CompiledZone)> {
+        let Some(name) = self.get_hashed(qname, hash) else {
+            return match self.find_missing(qname)? {
+                Found::Service { service, zone, .. } => Some((service, zone)),
+                _ => None,
+            };
+        };
+        Some((name.node.service.as_deref()?, self.zone_of_name(name)?))
     }
 
     /// Finds what answers a lower-cased uncompressed wire name.

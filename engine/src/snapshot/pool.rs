@@ -7,6 +7,7 @@ use crate::model::{AdminState, HealthCheck, MAX_MEMBERS, Member, Pool, PoolId, R
 use crate::query::Family;
 use crate::slots::MemberSlot;
 use crate::snapshot::facts::{Facts, PoolFacts};
+use crate::snapshot::lane::{Hot, Reach};
 use crate::snapshot::registry::Slots;
 use crate::snapshot::shards::Entry;
 use std::net::IpAddr;
@@ -89,67 +90,43 @@ impl CompiledMember {
     }
 }
 
-/// A member that is a candidate as soon as its score is above 0: little and together, since every query reads all.
-#[derive(Debug, Clone)]
-pub(crate) struct Eligible {
-    slot: Arc<MemberSlot>,
-    pub(crate) index: u16,
-    /// The operator says `up`.
-    up: bool,
-}
-
-impl Eligible {
-    /// As [`CompiledMember::score`].
-    #[inline]
-    pub(crate) fn score(&self) -> f32 {
-        if self.up { 1.0 } else { self.slot.score() }
-    }
-}
-
-/// What the commonest steps read of a member: little and together.
-#[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct Hot {
-    /// Hash of the address, for `sticky`.
-    pub(crate) digest: u64,
-    pub(crate) weight: u32,
-    pub(crate) priority: u32,
-    pub(crate) country: Option<Country>,
-    /// Whether its facts name countries beside that one.
-    pub(crate) more_countries: bool,
-}
-
 /// Members of one address family, in the pool's order.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct FamilyMembers {
     /// Enabled, by their index in the pool.
     pub(crate) enabled: Box<[u16]>,
-    /// Enabled, and neither `down` nor `drain`.
-    pub(crate) eligible: Box<[Eligible]>,
+    /// Enabled, and neither `down` nor `drain`: candidates as soon as their score is above 0.
+    pub(crate) eligible: Box<[u16]>,
 }
 
-/// A pool.
+/// A pool. In the order in which queries read it: what they need lies in its first cache lines.
 #[derive(Debug, Clone)]
+#[repr(C)]
 pub struct CompiledPool {
-    /// Id.
-    pub id: PoolId,
-    /// Owner.
-    pub tenant_id: TenantId,
-    /// Name.
-    pub name: String,
-    /// Below this number of healthy enabled members the pool gives no answer; 0 is off.
-    pub min_healthy: u32,
-    /// How its members are probed. Nothing that decides an answer: carried for whoever starts the probes.
-    pub health_check: Option<HealthCheck>,
-    /// Every member in the stored order, disabled ones too.
-    pub members: Box<[CompiledMember]>,
     /// Of each member in `members`.
-    hot: Box<[Hot]>,
+    lane: Arc<[Hot]>,
+    /// Of each member in `members`.
+    reach: Box<[Reach]>,
     v4: FamilyMembers,
     v6: FamilyMembers,
     /// Facts about members, when somebody has some.
     pub(crate) facts: Option<Arc<PoolFacts>>,
     /// Hash of the members' ids in order: a changed member set is another one for `round-robin`.
     pub(crate) digest: u64,
+    /// Below this number of healthy enabled members the pool gives no answer; 0 is off.
+    pub min_healthy: u32,
+    /// Enabled and not `down`, of both families: healthy as soon as their score is above 0.
+    counted: Box<[u16]>,
+    /// Every member in the stored order, disabled ones too.
+    pub members: Box<[CompiledMember]>,
+    /// Id.
+    pub id: PoolId,
+    /// Owner.
+    pub tenant_id: TenantId,
+    /// Name.
+    pub name: String,
+    /// How its members are probed. Nothing that decides an answer: carried for whoever starts the probes.
+    pub health_check: Option<HealthCheck>,
 }
 
 impl CompiledPool {
@@ -169,24 +146,32 @@ impl CompiledPool {
                 .filter(|(_, m)| !matches!(m.stored.admin_state, AdminState::Down | AdminState::Drain));
             FamilyMembers {
                 enabled: of_family().map(|(index, _)| index).collect(),
-                eligible: eligible
-                    .map(|(index, m)| Eligible {
-                        slot: Arc::clone(&m.slot),
-                        index,
-                        up: m.stored.admin_state == AdminState::Up,
-                    })
-                    .collect(),
+                eligible: eligible.map(|(index, _)| index).collect(),
             }
         };
         let (v4, v6) = (family(Family::V4), family(Family::V6));
-        let hot = members.iter().map(|m| Hot {
-            digest: m.ip.map_or(0, hash::member),
-            weight: m.stored.weight,
-            priority: m.stored.priority,
-            country: m.country,
-            more_countries: m.stored.geo.as_ref().is_some_and(|geo| !geo.country.is_empty()),
+        let lane = members.iter().map(|m| {
+            let mut hot = Hot::new(m.stored.weight, m.stored.priority, m.country);
+            hot.digest = m.ip.map_or(0, hash::member);
+            hot.more_countries = m.stored.geo.as_ref().is_some_and(|geo| !geo.country.is_empty());
+            hot
         });
-        let hot = hot.collect();
+        let lane: Arc<[_]> = lane.collect();
+        for (place, member) in members.iter().enumerate() {
+            if member.stored.admin_state != AdminState::Up {
+                member.slot.write_also_to(&lane, place);
+            }
+        }
+        let counted = (0_u16..)
+            .zip(&members)
+            .filter(|(_, m)| m.stored.enabled && m.stored.admin_state != AdminState::Down)
+            .map(|(index, _)| index)
+            .collect();
+        let reach = members.iter().map(|m| Reach {
+            ip: m.ip,
+            slot: Arc::clone(&m.slot),
+        });
+        let reach = reach.collect();
         let digest = members.iter().filter(|m| m.stored.enabled).fold(1, |h, m| {
             let (high, low) = m.stored.id.0.as_u64_pair();
             hash::mix(hash::mix(h ^ high) ^ low)
@@ -198,7 +183,9 @@ impl CompiledPool {
             min_healthy: pool.min_healthy,
             health_check: pool.health_check.clone(),
             facts: PoolFacts::new(pool),
-            hot,
+            lane,
+            reach,
+            counted,
             members,
             v4,
             v6,
@@ -206,10 +193,23 @@ impl CompiledPool {
         }
     }
 
+    /// The part of the members that the commonest steps read.
+    #[inline]
+    pub(crate) fn lane(&self) -> &[Hot] {
+        &self.lane
+    }
+
     /// The part of a member that the commonest steps read.
     #[inline]
-    pub(crate) fn hot(&self, index: u16) -> Hot {
-        self.hot.get(usize::from(index)).copied().unwrap_or_default()
+    pub(crate) fn hot(&self, index: u16) -> &Hot {
+        static NOBODY: Hot = Hot::new(0, 0, None);
+        self.lane.get(usize::from(index)).unwrap_or(&NOBODY)
+    }
+
+    /// The part of a member that answers take.
+    #[inline]
+    pub(crate) fn reach(&self, index: usize) -> Option<&Reach> {
+        self.reach.get(index)
     }
 
     /// Facts about a member.
@@ -229,6 +229,23 @@ impl CompiledPool {
                     .is_some_and(|facts| facts.countries.contains(&country)))
     }
 
+    /// Reads where everything is, for nothing but to have it in the cache.
+    #[inline]
+    pub(crate) fn approach(&self) -> u64 {
+        self.lane.len() as u64 ^ self.v4.eligible.len() as u64 ^ u64::from(self.min_healthy)
+    }
+
+    /// Reads a little of all that a decision reads, for nothing but to have it in the cache.
+    #[inline]
+    pub(crate) fn approach_members(&self) -> u64 {
+        let lane = self.lane.iter().step_by(64 / size_of::<Hot>()).take(16);
+        let reach = self.reach.iter().step_by(64 / size_of::<Reach>()).take(8);
+        let eligible = self.v4.eligible.first().copied().unwrap_or_default();
+        let lane = lane.fold(0, |sum, hot| sum ^ hot.weight);
+        let reach = reach.fold(0, |sum, reach| sum ^ u64::from(reach.ip.is_some()));
+        u64::from(lane) ^ reach ^ u64::from(eligible)
+    }
+
     #[inline]
     pub(crate) fn family(&self, family: Family) -> &FamilyMembers {
         match family {
@@ -241,9 +258,9 @@ impl CompiledPool {
     #[must_use]
     pub fn healthy(&self) -> u32 {
         let count = self
-            .members
+            .counted
             .iter()
-            .filter(|m| m.stored.enabled && m.is_healthy())
+            .filter(|index| self.hot(**index).score() > 0.0)
             .count();
         u32::try_from(count).unwrap_or(u32::MAX)
     }

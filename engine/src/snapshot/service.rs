@@ -10,9 +10,29 @@ use crate::snapshot::shards::Entry;
 use crate::snapshot::zone::CompiledZone;
 use std::sync::Arc;
 
-/// A service, tied to its pool and zone.
+/// A service, tied to its pool and zone. In the order in which queries read it: what they need lies in its first cache
+/// lines.
 #[derive(Debug, Clone)]
+#[repr(C)]
 pub struct CompiledService {
+    /// The pool.
+    pub pool: Arc<CompiledPool>,
+    /// What runs.
+    pub(crate) steps: Box<[CompiledStep]>,
+    /// Counters.
+    pub slot: Arc<ServiceSlot>,
+    /// TTL of answers, seconds.
+    pub ttl: u32,
+    /// Answers with up to this many members.
+    pub max_answers: u8,
+    /// The stored routing needs a higher tier than the licence gives, so that round-robin runs instead.
+    pub licence_fallback: bool,
+    /// A script among the steps is not quick with as many candidates as the pool can have.
+    pub(crate) slow_script: bool,
+    /// A disabled service's name is absent: it can be traced, and no query finds it.
+    pub enabled: bool,
+    /// What to answer without a candidate.
+    pub fallback: Fallback,
     /// Id.
     pub id: ServiceId,
     /// Owner.
@@ -23,26 +43,8 @@ pub struct CompiledService {
     pub domain: DomainName,
     /// The DNS name in lower-case wire form.
     pub wire: Arc<[u8]>,
-    /// The pool.
-    pub pool: Arc<CompiledPool>,
     /// Routing as stored.
     pub routing: Routing,
-    /// TTL of answers, seconds.
-    pub ttl: u32,
-    /// A disabled service's name is absent: it can be traced, and no query finds it.
-    pub enabled: bool,
-    /// What to answer without a candidate.
-    pub fallback: Fallback,
-    /// Answers with up to this many members.
-    pub max_answers: u8,
-    /// The stored routing needs a higher tier than the licence gives, so that round-robin runs instead.
-    pub licence_fallback: bool,
-    /// What runs.
-    pub(crate) steps: Box<[CompiledStep]>,
-    /// A script among them is not quick with as many candidates as the pool can have.
-    pub(crate) slow_script: bool,
-    /// Counters.
-    pub slot: Arc<ServiceSlot>,
 }
 
 impl CompiledService {

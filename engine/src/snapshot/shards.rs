@@ -6,8 +6,11 @@
 use hashbrown::HashTable;
 use std::sync::Arc;
 
-/// Shards of a map; a power of two, so that the upper bits of a hash pick one.
-const SHARDS: usize = 4096;
+/// Shards of a map at most.
+const MOST_SHARDS: usize = 4096;
+/// Entries of a shard, on average, at which there come to be twice as many. Less would scatter a small map over memory,
+/// more would make every change copy more.
+const FULL: usize = 512;
 
 /// An entry: knows the hash of its key, so that a shard can grow or be copied without hashing again.
 pub(crate) trait Entry: Clone {
@@ -18,40 +21,69 @@ pub(crate) trait Entry: Clone {
 /// The map.
 #[derive(Debug, Clone)]
 pub(crate) struct Shards<T> {
+    /// As many as a power of two, so that bits of a hash pick one.
     shards: Box<[Arc<HashTable<T>>]>,
     len: usize,
 }
 
 impl<T: Entry> Shards<T> {
-    /// No entries; all shards are one empty table.
+    /// No entries, in one shard.
     pub(crate) fn new() -> Self {
-        let empty = Arc::new(HashTable::new());
         Self {
-            shards: (0..SHARDS).map(|_| Arc::clone(&empty)).collect(),
+            shards: Box::from([Arc::default()]),
             len: 0,
         }
     }
 
-    /// The upper 12 bits: the table itself uses the lower bits and the top 7.
-    fn index(hash: u64) -> usize {
-        (hash >> 40) as usize % SHARDS
+    /// The shard of a hash, by bits of its upper half: the table itself uses the lower bits and the top 7.
+    #[inline]
+    fn index(&self, hash: u64) -> usize {
+        (hash >> 40) as usize & (self.shards.len() - 1)
+    }
+
+    /// Twice as many shards.
+    fn grow(&mut self) {
+        let mut shards: Vec<HashTable<T>> = Vec::new();
+        shards.resize_with(self.shards.len() * 2, HashTable::new);
+        let old = std::mem::take(&mut self.shards);
+        for shard in old {
+            for entry in Arc::unwrap_or_clone(shard) {
+                let hash = entry.hash();
+                let place = (hash >> 40) as usize & (shards.len() - 1);
+                if let Some(shard) = shards.get_mut(place) {
+                    shard.insert_unique(hash, entry, T::hash);
+                }
+            }
+        }
+        self.shards = shards.into_iter().map(Arc::new).collect();
     }
 
     /// The entry with this hash for which `is_it` holds.
     #[inline]
     pub(crate) fn find(&self, hash: u64, is_it: impl FnMut(&T) -> bool) -> Option<&T> {
-        self.shards.get(Self::index(hash))?.find(hash, is_it)
+        self.shards.get(self.index(hash))?.find(hash, is_it)
+    }
+
+    /// Reads what [`find`](Self::find) will read first, for nothing but to have it in the cache.
+    #[inline]
+    pub(crate) fn approach(&self, hash: u64) -> usize {
+        self.shards.get(self.index(hash)).map_or(0, |shard| shard.len())
     }
 
     /// The entry, for changing; its shard is copied first if another snapshot shares it.
     pub(crate) fn find_mut(&mut self, hash: u64, is_it: impl FnMut(&T) -> bool) -> Option<&mut T> {
-        Arc::make_mut(self.shards.get_mut(Self::index(hash))?).find_mut(hash, is_it)
+        let index = self.index(hash);
+        Arc::make_mut(self.shards.get_mut(index)?).find_mut(hash, is_it)
     }
 
     /// Adds an entry whose key is not there yet.
     pub(crate) fn insert(&mut self, entry: T) {
         let hash = entry.hash();
-        if let Some(shard) = self.shards.get_mut(Self::index(hash)) {
+        if self.len >= self.shards.len() * FULL && self.shards.len() < MOST_SHARDS {
+            self.grow();
+        }
+        let index = self.index(hash);
+        if let Some(shard) = self.shards.get_mut(index) {
             Arc::make_mut(shard).insert_unique(hash, entry, T::hash);
             self.len += 1;
         }
@@ -59,7 +91,8 @@ impl<T: Entry> Shards<T> {
 
     /// Takes an entry out.
     pub(crate) fn remove(&mut self, hash: u64, is_it: impl FnMut(&T) -> bool) -> Option<T> {
-        let shard = Arc::make_mut(self.shards.get_mut(Self::index(hash))?);
+        let index = self.index(hash);
+        let shard = Arc::make_mut(self.shards.get_mut(index)?);
         let (entry, _) = shard.find_entry(hash, is_it).ok()?.remove();
         self.len -= 1;
         Some(entry)
@@ -109,7 +142,8 @@ mod tests {
             .zip(&copy.shards)
             .filter(|(a, b)| Arc::ptr_eq(a, b))
             .count();
-        assert!(shared >= SHARDS - 2, "{shared}");
+        assert_eq!(copy.shards.len(), 64);
+        assert!(shared >= 62, "{shared}");
         assert_eq!(map.iter().count(), 20_000);
     }
 }

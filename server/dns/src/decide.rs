@@ -227,8 +227,7 @@ pub(crate) fn steer<S: Sink>(
     evaluate(snapshot, service, &context, scratch, sink)
 }
 
-/// Decides which addresses of a service are the answer.
-#[inline]
+/// Decides which addresses of a service are the answer, and counts it.
 pub(crate) fn address<'s>(
     snapshot: &'s Snapshot,
     service: &CompiledService,
@@ -237,12 +236,26 @@ pub(crate) fn address<'s>(
     asker: Asker,
     scratch: &mut Scratch,
 ) -> Plan<'s> {
+    let (decision, plan) = choose(snapshot, service, zone, question, asker, scratch);
+    service.count(&decision, scratch);
+    plan
+}
+
+/// As [`address`], without counting.
+#[inline]
+pub(crate) fn choose<'s>(
+    snapshot: &'s Snapshot,
+    service: &CompiledService,
+    zone: &'s CompiledZone,
+    question: Addresses<'_>,
+    asker: Asker,
+    scratch: &mut Scratch,
+) -> (Decision, Plan<'s>) {
     let family = match question.qtype {
         code::AAAA => Family::V6,
         _ => Family::V4,
     };
     let decision = steer(snapshot, service, family, question, asker, scratch, &mut NoTrace);
-    service.count(&decision, scratch);
     let ede = match decision.outcome {
         Outcome::Answered => (decision.script_errors > 0).then_some(Ede::ScriptFailedOpen),
         Outcome::NoSuchFamily => None,
@@ -256,12 +269,13 @@ pub(crate) fn address<'s>(
     } else {
         Plan::positive(zone, Answer::Addresses { ttl: decision.ttl })
     };
-    Plan {
+    let plan = Plan {
         scope: decision.ecs_scope,
         ede: [ede, service.licence_fallback.then_some(Ede::Unlicensed)],
         blind: decision.blind,
         ..plan
-    }
+    };
+    (decision, plan)
 }
 
 impl Query<'_> {

@@ -117,8 +117,7 @@ impl Server {
             buffer: &mut buffer,
             length: message.len(),
         };
-        let handled = bridge.answer_in_place(self.moment(), place, CLIENT, &mut out);
-        bridge.count(&self.slot);
+        let handled = bridge.answer_alone(self.moment(), place, CLIENT, &mut out);
         match handled {
             Handled::Done => {}
             Handled::InPlace(length) => return (buffer.get(..length).unwrap_or_default().to_vec(), true),

@@ -67,7 +67,7 @@ impl Answerer {
             now: NOW,
             micros: 0,
         };
-        match self.bridge.answer_in_place(moment, place, CLIENT, out) {
+        match self.bridge.answer_alone(moment, place, CLIENT, out) {
             Handled::InPlace(length) => self.buffer.get(..length).unwrap_or_default(),
             Handled::Done | Handled::Left(_) => &self.beside,
         }

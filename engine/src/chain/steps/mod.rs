@@ -56,6 +56,12 @@ impl CompiledStep {
         }
     }
 
+    /// Whether it has no parameter.
+    #[inline]
+    pub(crate) fn is_builtin(&self) -> bool {
+        matches!(self, Self::Builtin(_))
+    }
+
     /// Whether it ends the chain.
     fn is_selecting(&self) -> bool {
         match self {

@@ -3,6 +3,8 @@
 mod plain;
 mod policy;
 
+pub(crate) use plain::AHEAD;
+
 use crate::cookie::Checked;
 use crate::decide::{Addresses, Answer, Asker, Plan, decide};
 use crate::dnssec::{Signatures, Signer};
@@ -12,10 +14,11 @@ use crate::rate::{Kind, Verdict};
 use crate::sections::Source;
 use crate::settings::DnsSettings;
 use crate::stats::{DnsStats, Slot, Tally, Transport};
-use crate::wire::{ErrorReply, MAX_NAME, Query, Rejection, ReplyEdns, parse, rcode};
+use crate::wire::{ErrorReply, Query, Rejection, ReplyEdns, parse, rcode};
 use gslb_engine::chain::Scratch;
 use gslb_engine::model::ServiceId;
 use gslb_engine::snapshot::{Snapshot, SnapshotCell};
+use plain::Row;
 use policy::Policy;
 use std::net::IpAddr;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -157,8 +160,8 @@ pub(crate) struct Bridge {
     transport: Transport,
     scratch: Scratch,
     random: fastrand::Rng,
-    /// The name of the query at hand, in lower case.
-    name: [u8; MAX_NAME],
+    /// Messages that are looked at ahead.
+    rows: Box<[Row]>,
     /// Signatures of replies from signed zones.
     signatures: Signatures,
     tally: Tally,
@@ -174,7 +177,7 @@ impl Bridge {
             transport,
             scratch: Scratch::new(),
             random: fastrand::Rng::new(),
-            name: [0; MAX_NAME],
+            rows: Row::batch(),
             signatures: Signatures::default(),
             tally: Tally::default(),
             limited: 0,

@@ -1,28 +1,104 @@
 //! The fast path: see [`fast`](crate::fast).
 
 use super::{Bridge, Handled, Moment, Place};
-use crate::decide::{Answer, Asker, address};
+use crate::decide::{Answer, Asker, choose};
 use crate::fast::Plain;
 use crate::rate::{Kind, Verdict};
 use crate::stats::Slot;
-use crate::wire::parse;
+use crate::wire::{MAX_NAME, parse};
 use gslb_engine::chain::Scratch;
-use gslb_engine::snapshot::Found;
+use gslb_engine::slots::MemberSlot;
+use gslb_engine::snapshot::{CompiledService, CompiledZone};
+use std::hint::black_box;
 use std::net::IpAddr;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
+/// Messages that can be looked at ahead.
+pub(crate) const AHEAD: usize = 16;
+
+/// A message that was read, as far as it has the form for that.
+#[derive(Debug, Clone)]
+pub(super) struct Row {
+    plain: Option<Plain>,
+    /// Its name in lower case.
+    name: [u8; MAX_NAME],
+}
+
+impl Row {
+    /// Memory for the messages of a batch.
+    pub(super) fn batch() -> Box<[Self]> {
+        let row = Self {
+            plain: None,
+            name: [0; MAX_NAME],
+        };
+        vec![row; AHEAD].into()
+    }
+}
+
+/// What was found for messages that came together.
+#[derive(Debug)]
+pub(crate) struct Ahead<'s> {
+    /// The service that each asks for.
+    found: [Option<(&'s CompiledService, &'s CompiledZone)>; AHEAD],
+    /// The member that each was answered with, not counted yet: to wait for these counters one by one takes as long as the
+    /// decisions themselves.
+    chosen: [Option<&'s MemberSlot>; AHEAD],
+}
+
 impl Bridge {
-    /// As [`answer`](Self::answer), but most replies are written where the message is, which takes less time. Those are
-    /// counted with [`count`](Self::count).
-    pub(crate) fn answer_in_place(
+    /// Reads messages that came together, and finds the services that they ask for: what is far away in memory is
+    /// fetched for all of them at the same time. Messages past [`AHEAD`] have to wait for the next time.
+    #[inline]
+    pub(crate) fn look_ahead<'s, 'p>(
         &mut self,
-        moment: Moment<'_>,
+        moment: Moment<'s>,
+        messages: impl Iterator<Item = &'p [u8]>,
+    ) -> Ahead<'s> {
+        let snapshot = moment.snapshot;
+        // A defect in the code below must cost one query, not a thread: `answer_in_place` will meet it again.
+        let result = catch_unwind(AssertUnwindSafe(|| {
+            let mut found = [None; AHEAD];
+            let mut hashes = [0; AHEAD];
+            let mut sum = 0;
+            for ((row, hash), message) in self.rows.iter_mut().zip(&mut hashes).zip(messages) {
+                row.plain = Plain::read(message, &mut row.name);
+                if let Some(plain) = &row.plain {
+                    *hash = snapshot.hash_of(plain.question(&row.name).name);
+                    sum ^= snapshot.approach(*hash);
+                }
+            }
+            for ((row, hash), found) in self.rows.iter().zip(hashes).zip(&mut found) {
+                if let Some(plain) = &row.plain {
+                    *found = snapshot.service_at(plain.question(&row.name).name, hash);
+                }
+            }
+            let services = || found.iter().flatten().map(|(service, _)| service);
+            sum ^= services().fold(0, |sum, service| sum ^ service.approach());
+            sum ^= services().fold(0, |sum, service| sum ^ service.approach_members());
+            black_box(sum);
+            found
+        }));
+        Ahead {
+            found: result.unwrap_or_default(),
+            chosen: [None; AHEAD],
+        }
+    }
+
+    /// As [`answer`](Self::answer) for one of the messages that were looked at [ahead](Self::look_ahead), but most replies
+    /// are written where the message is, which takes less time. Those are counted with [`count`](Self::count).
+    pub(crate) fn answer_in_place<'s>(
+        &mut self,
+        moment: Moment<'s>,
+        ahead: &mut Ahead<'s>,
+        index: usize,
         mut place: Place<'_>,
         client: IpAddr,
         out: &mut Vec<u8>,
     ) -> Handled {
         // A defect in the code below must cost one query, not a thread.
-        let result = catch_unwind(AssertUnwindSafe(|| self.plain(moment, &mut place, client, out)));
+        let result = catch_unwind(AssertUnwindSafe(|| {
+            self.plain(moment, ahead, index, &mut place, client, out)
+        }));
         match result {
             Ok(Some(handled)) => handled,
             Ok(None) => self.answer(moment, place.message(), client, out),
@@ -38,25 +114,44 @@ impl Bridge {
         }
     }
 
+    /// What a UDP thread does with a batch of one message.
+    #[cfg(any(test, feature = "fuzzing"))]
+    pub(crate) fn answer_alone(
+        &mut self,
+        moment: Moment<'_>,
+        place: Place<'_>,
+        client: IpAddr,
+        out: &mut Vec<u8>,
+    ) -> Handled {
+        let mut ahead = self.look_ahead(moment, std::iter::once(place.message()));
+        let handled = self.answer_in_place(moment, &mut ahead, 0, place, client, out);
+        self.count(moment.slot, &ahead);
+        handled
+    }
+
     /// Adds what was answered in place to the counters: once for a batch, because that too takes time.
-    pub(crate) fn count(&mut self, slot: &Slot) {
+    pub(crate) fn count(&mut self, slot: &Slot, ahead: &Ahead<'_>) {
         slot.batch(self.transport, &mut self.tally);
+        let chosen = || ahead.chosen.iter().flatten();
+        black_box(chosen().fold(0, |sum, member| sum ^ member.answers()));
+        chosen().for_each(|member| member.count_answer());
     }
 
     /// Answers a query for the addresses of a service. `None`: it is another query, and nothing has been done.
     #[inline]
-    fn plain(
+    fn plain<'s>(
         &mut self,
-        moment: Moment<'_>,
+        moment: Moment<'s>,
+        ahead: &mut Ahead<'s>,
+        index: usize,
         place: &mut Place<'_>,
         client: IpAddr,
         out: &mut Vec<u8>,
     ) -> Option<Handled> {
         let snapshot = moment.snapshot;
-        let plain = Plain::read(place.message(), &mut self.name)?;
-        let Found::Service { service, zone, .. } = snapshot.find(plain.question(&self.name).name) else {
-            return None;
-        };
+        let (service, zone) = (*ahead.found.get(index)?)?;
+        let row = self.rows.get(index)?;
+        let plain = row.plain.as_ref()?;
         if service.has_slow_script() || !self.stats.limit.is_open() {
             return None;
         }
@@ -71,8 +166,14 @@ impl Bridge {
             entropy: self.random.u64(..),
             hurried: true,
         };
-        let question = plain.question(&self.name);
-        let plan = address(snapshot, service, zone, question, asker, &mut self.scratch);
+        let question = plain.question(&row.name);
+        let (decision, plan) = choose(snapshot, service, zone, question, asker, &mut self.scratch);
+        service.count_decision(&decision);
+        let mut chosen = service.chosen(&self.scratch);
+        if let Some(waits) = ahead.chosen.get_mut(index) {
+            *waits = chosen.next();
+        }
+        chosen.for_each(MemberSlot::count_answer);
         self.report(snapshot, question, asker, &plan);
         let option = plain.edns.as_ref().and_then(|edns| edns.cookie.as_ref());
         let cookie = self.policy.check(option, client, moment.now);

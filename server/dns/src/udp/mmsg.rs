@@ -169,6 +169,15 @@ impl Batch {
         })
     }
 
+    /// The payload of the datagram at `index`, cut if it did not fit.
+    #[inline]
+    pub(super) fn payload(&self, index: usize) -> &[u8] {
+        let entry = self.entries.get(index);
+        entry
+            .and_then(|entry| entry.data.get(..entry.length))
+            .unwrap_or_default()
+    }
+
     /// The datagram at `index` alone, to be answered elsewhere. In here it stays without a reply.
     pub(super) fn apart(&self, index: usize) -> Option<Self> {
         let entry = self.entries.get(..self.received)?.get(index)?.clone();

@@ -4,7 +4,7 @@
 mod left;
 mod mmsg;
 
-use crate::bridge::{Bridge, Context, Handled, Moment, Place, Slow, unix_now};
+use crate::bridge::{AHEAD, Bridge, Context, Handled, Moment, Place, Slow, unix_now};
 use crate::slow::SlowLane;
 use crate::stats::{Slot, Transport};
 use gslb_engine::model::ServiceId;
@@ -21,6 +21,8 @@ use std::time::{Duration, Instant};
 /// How long a thread sleeps at most before it looks whether it should stop. Only a safety net: [`UdpThread::stop`] wakes
 /// it at once.
 const WAKE: Duration = Duration::from_secs(1);
+/// Every datagram of a batch is looked at ahead.
+const _: () = assert!(mmsg::BATCH <= AHEAD);
 /// Pause after an error of the socket that is neither a signal nor a timeout, so that it cannot spin.
 const PAUSE: Duration = Duration::from_millis(10);
 /// Batches that are still answered after a stop: what waits in the queue, even if more keeps coming.
@@ -138,6 +140,8 @@ impl Worker {
             now,
             micros: self.context.micros(begin),
         };
+        let messages = (0..received).map(|index| batch.payload(index));
+        let mut ahead = self.bridge.look_ahead(moment, messages);
         let mut answered = 0;
         for index in 0..received {
             let Some(datagram) = batch.datagram(index) else {
@@ -153,7 +157,8 @@ impl Worker {
                     buffer: datagram.buffer,
                     length: datagram.length,
                 };
-                self.bridge.answer_in_place(moment, place, client, datagram.reply)
+                self.bridge
+                    .answer_in_place(moment, &mut ahead, index, place, client, datagram.reply)
             };
             match handled {
                 Handled::Done => answered += u64::from(!datagram.reply.is_empty()),
@@ -173,12 +178,12 @@ impl Worker {
                 }
             }
         }
+        self.bridge.count(&self.slot, &ahead);
         drop(snapshot);
         let refused = batch.send(&self.socket);
         if refused > 0 {
             self.slot.send_errors(refused);
         }
-        self.bridge.count(&self.slot);
         self.slot.latency(answered, begin.elapsed());
     }
 }

@@ -1,0 +1,47 @@
+//! Looking up many names at once.
+//!
+//! Of thousands of services each query reads another, so that nearly all it reads is far away, and one thing leads to the
+//! next: name, service, pool, members. One query after the other waits for each of them; many that take the same step
+//! together wait only once, because the processor fetches for all of them at the same time. The functions here take one
+//! such step each, and read for nothing but to have in the cache what [`evaluate`](crate::chain::evaluate) reads later.
+
+use crate::snapshot::{CompiledService, CompiledZone, Snapshot};
+
+impl Snapshot {
+    /// Hash of a name in lower-case uncompressed wire form, for [`service_at`](Self::service_at).
+    #[must_use]
+    pub fn hash_of(&self, qname: &[u8]) -> u64 {
+        self.names.hash(qname)
+    }
+
+    /// The step before [`service_at`](Self::service_at). The result means nothing, but has to be used.
+    #[must_use]
+    #[inline]
+    pub fn approach(&self, hash: u64) -> u64 {
+        self.names.approach(hash) as u64
+    }
+
+    /// The service that answers a name, by the name itself or by a wildcard, with its zone: as [`find`](Self::find) finds it.
+    #[must_use]
+    #[inline]
+    pub fn service_at(&self, qname: &[u8], hash: u64) -> Option<(&CompiledService, &CompiledZone)> {
+        self.names.service(qname, hash)
+    }
+}
+
+impl CompiledService {
+    /// The step after [`Snapshot::service_at`]. The result means nothing, but has to be used.
+    #[must_use]
+    #[inline]
+    pub fn approach(&self) -> u64 {
+        self.pool.approach() ^ self.steps.len() as u64
+    }
+
+    /// The step after [`approach`](Self::approach). The result means nothing, but has to be used.
+    #[must_use]
+    #[inline]
+    pub fn approach_members(&self) -> u64 {
+        let first = u64::from(matches!(self.steps.first(), Some(step) if step.is_builtin()));
+        self.pool.approach_members() ^ self.slot.approach() ^ first
+    }
+}
