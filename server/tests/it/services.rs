@@ -85,6 +85,56 @@ async fn every_problem_is_told_at_once_by_field() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn numbers_and_names_at_their_limits() {
+    let d = TestDaemon::plain().await;
+    for weight in ["-1", "2147483648", "0.5", "1e300", "\"NaN\""] {
+        let body = format!(
+            r#"{{"name": "p", "members": [{{"ipAddress": "192.0.2.1", "port": 80, "weight": {weight}}}]}}"#
+        );
+        let bad = d.call_text(Method::POST, "/pools", &body).await;
+        assert_eq!(bad.status, StatusCode::UNPROCESSABLE_ENTITY, "{weight}");
+        assert_eq!(bad.fields(), ["members[0].weight"], "{weight}");
+    }
+    let no_json = r#"{"name": "p", "members": [{"ipAddress": "192.0.2.1", "port": 80, "weight": NaN}]}"#;
+    let bad = d.call_text(Method::POST, "/pools", no_json).await;
+    assert_eq!(bad.status, StatusCode::BAD_REQUEST);
+    let members = json!([
+        {"ipAddress": "192.0.2.1", "port": 80, "weight": 0},
+        {"ipAddress": "192.0.2.2", "port": 80, "weight": 2_147_483_647},
+    ]);
+    let pool = d.pool("web", members, Value::Null).await;
+
+    let long_label = format!("{}.example.com", "a".repeat(64));
+    let label = |c: &str, n| c.repeat(n);
+    let long_name = [label("a", 63), label("b", 63), label("c", 63), label("d", 62)].join(".");
+    assert_eq!(long_name.len(), 254);
+    for domain in [long_label, long_name] {
+        let body = json!({"name": "www", "domain": domain, "poolId": pool});
+        let bad = d.post("/services", body).await;
+        assert_eq!(bad.status, StatusCode::UNPROCESSABLE_ENTITY, "{domain}");
+        assert_eq!(bad.fields(), ["domain"], "{domain}");
+    }
+    for ttl in [-1, 2_147_483_648_i64] {
+        let body = json!({"name": "www", "domain": "www.example.com", "poolId": pool, "ttl": ttl});
+        let bad = d.post("/services", body).await;
+        assert_eq!(bad.status, StatusCode::UNPROCESSABLE_ENTITY, "{ttl}");
+        assert_eq!(bad.fields(), ["ttl"], "{ttl}");
+    }
+    for (name, ttl) in [("none", 0), ("longest", 2_147_483_647)] {
+        let domain = format!("{name}.example.com");
+        let body = json!({"name": name, "domain": domain, "poolId": pool, "ttl": ttl, "algorithm": "wrr"});
+        let id = d.service(body).await;
+        assert_eq!(d.get(&format!("/services/{id}")).await.json()["ttl"], ttl);
+        let (code, addresses) = d.dig(&format!("{domain}."), None).await;
+        assert_eq!(
+            (code, addresses),
+            (ResponseCode::NoError, vec!["192.0.2.2".parse().unwrap()])
+        );
+    }
+    d.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_chain_needs_pro_and_nothing_is_stored_without() {
     let d = TestDaemon::plain().await;
     let pool = d.pool("web", members(), Value::Null).await;

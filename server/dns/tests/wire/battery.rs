@@ -4,7 +4,7 @@ use crate::support::Server;
 use crate::support::ask::{A, AAAA, ANY, AXFR, Ask, ECS, MX, NS, NSID, SOA, TXT};
 use gslb_engine::model::Tier;
 
-const NAMES: [&str; 16] = [
+const NAMES: [&str; 27] = [
     "www.gslb.test.",
     "v4.gslb.test.",
     "x.wild.gslb.test.",
@@ -21,6 +21,17 @@ const NAMES: [&str; 16] = [
     "gslb.test.",
     "lonely.example.",
     "example.net.",
+    "host.static.test.",
+    "mail.static.test.",
+    "many.static.test.",
+    "heap.static.test.",
+    "static.test.",
+    "b.c.static.test.",
+    "nope.static.test.",
+    "svc.static.test.",
+    "both.gslb.test.",
+    "foo.bar.rfc4592.test.",
+    "www.kid.static.test.",
 ];
 
 fn shapes(name: &str, qtype: u16) -> Vec<Ask> {

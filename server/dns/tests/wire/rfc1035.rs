@@ -1,7 +1,9 @@
 //! RFC 1035, Domain names: header, answers, limits of names and of UDP.
 
 use crate::support::Server;
-use crate::support::ask::{A, AAAA, ANY, Ask, NS, SOA, TXT, message, wire};
+use crate::support::ask::{A, AAAA, ANY, Ask, MX, NS, SOA, TXT, message, wire};
+use crate::support::records::{HEAP, heap_target};
+use crate::support::reply::Reply;
 use crate::support::world::longest_name;
 use hickory_proto::rr::RData;
 use std::collections::HashSet;
@@ -166,13 +168,70 @@ fn s4_1_4_compression_loops_end() {
         let question = [name, &[0, 1, 0, 1]].concat();
         let reply = server
             .udp_octets(&message(7, 0, &[question], &[]))
-            .map(crate::support::reply::Reply::new);
+            .map(Reply::new);
         assert_eq!(reply.map(|r| r.rcode()), Some(1), "{name:02x?}");
     }
     // A loop in the name of a record, where pointers are allowed, leads nowhere either.
     let looped = [&[0xc0, 0x1d][..], &[0, 1, 0, 1, 0, 0, 0, 0, 0, 0]].concat();
     let octets = message(8, 0, &[Ask::new("www.gslb.test.", A).question()], &[looped]);
     assert!(server.udp_octets(&octets).is_some());
+}
+
+/// Where the names in a message point to: offset of the pointer, and of what it points at.
+fn pointers(reply: &Reply) -> Vec<(usize, usize)> {
+    let raw = &reply.raw;
+    let mut found = Vec::new();
+    let mut name = |mut at: usize| loop {
+        match raw[at] {
+            0 => return at + 1,
+            high @ 0xc0.. => {
+                let to = usize::from(high & 0x3f) << 8 | usize::from(raw[at + 1]);
+                found.push((at, to));
+                return at + 2;
+            }
+            length => at += 1 + usize::from(length),
+        }
+    };
+    let mut at = 12 + reply.question().len();
+    for _ in 0..reply.field(3) + reply.field(4) + reply.field(5) {
+        at = name(at);
+        let (kind, length) = (
+            raw[at + 1],
+            usize::from(raw[at + 8]) << 8 | usize::from(raw[at + 9]),
+        );
+        at += 10;
+        if kind == 15 {
+            assert_eq!(name(at + 2), at + length);
+        }
+        at += length;
+    }
+    assert_eq!(at, raw.len());
+    found
+}
+
+#[test]
+fn s4_1_4_pointers_reach_no_further_than_they_can() {
+    let server = Server::start();
+    let ask = Ask::new("Heap.static.test.", MX);
+    let reply = server.tcp(&ask);
+    assert_eq!((reply.rcode(), reply.answers().len()), (0, HEAP));
+    assert!(reply.raw.len() > 0x4000, "{} octets", reply.raw.len());
+    let found = pointers(&reply);
+    assert!(found.len() > 2 * HEAP, "owner and target of each are compressed");
+    for (at, to) in found {
+        assert!(to >= 12 && to < at, "{at} to {to}");
+    }
+    for (n, answer) in reply.shown_answers().iter().enumerate() {
+        let target = format!("{}.static.test.", heap_target(n + 1));
+        assert_eq!(*answer, format!("Heap.static.test. MX 300 {} {target}", n + 1));
+    }
+    // The owner in the additional section is a target of the answer.
+    let target = heap_target(1);
+    assert_eq!(
+        reply.shown_additionals(),
+        [format!("{target}.static.test. A 300 192.0.2.77")]
+    );
+    assert!(server.udp(&ask).tc());
 }
 
 #[test]

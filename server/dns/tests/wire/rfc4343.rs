@@ -40,7 +40,13 @@ fn s4_1_any_case_finds_the_same() {
 #[test]
 fn s4_1_owners_are_pointers_to_the_question() {
     let server = Server::start();
-    let ask = Ask::new("wWw.GsLb.TeSt.", A);
-    let reply = server.both(&ask);
-    assert_eq!(reply.raw[12 + ask.question().len()..][..2], [0xc0, 0x0c]);
+    for name in ["wWw.GsLb.TeSt.", "hOsT.static.TEST.", "A1.static.test."] {
+        let ask = Ask::new(name, A);
+        let reply = server.both(&ask);
+        assert_eq!(
+            reply.raw[12 + ask.question().len()..][..2],
+            [0xc0, 0x0c],
+            "{name}"
+        );
+    }
 }

@@ -71,17 +71,19 @@ fn s6_1_1_opt_belongs_to_the_root_and_to_the_additional_section() {
 #[test]
 fn s6_1_2_options_nobody_knows_are_ignored() {
     let server = Server::start();
-    let ask = || Ask::new("www.gslb.test.", A);
-    for ask in [
-        ask().option(9, b""),
-        ask().option(65001, b""),
-        ask().option(65001, &[7; 200]),
-        ask().option(12, &[0; 64]).option(11, b"").option(65535, b"x"),
-        ask().option(65001, b"x").option(NSID, b""),
-    ] {
-        let reply = server.both(&ask);
-        assert_eq!((reply.rcode(), reply.addresses().len()), (0, 1), "{ask:?}");
-        assert_eq!(reply.opt, Some(PLAIN));
+    for name in ["www.gslb.test.", "mail.static.test."] {
+        let ask = || Ask::new(name, A);
+        for ask in [
+            ask().option(9, b""),
+            ask().option(65001, b""),
+            ask().option(65001, &[7; 200]),
+            ask().option(12, &[0; 64]).option(11, b"").option(65535, b"x"),
+            ask().option(65001, b"x").option(NSID, b""),
+        ] {
+            let reply = server.both(&ask);
+            assert_eq!((reply.rcode(), reply.addresses().len()), (0, 1), "{ask:?}");
+            assert_eq!(reply.opt, Some(PLAIN));
+        }
     }
 }
 
@@ -111,10 +113,14 @@ fn s6_1_2_lengths_past_the_end_are_errors() {
 #[test]
 fn s6_1_3_another_version_is_badvers_with_the_question() {
     let server = Server::start();
-    for version in [1, 100, 255] {
+    for (version, name) in [
+        (1, "wWw.gslb.test."),
+        (100, "HOST.static.test."),
+        (255, "nope.example."),
+    ] {
         // AD, CD and Z set: none of them comes back.
         for flags in [0, 0x0070, 0x0100] {
-            let ask = Ask::new("wWw.gslb.test.", A).version(version).flags(flags);
+            let ask = Ask::new(name, A).version(version).flags(flags);
             for ask in [
                 ask.clone(),
                 ask.clone().option(65001, b"?"),
@@ -158,6 +164,24 @@ fn s6_2_3_payload_sizes() {
         assert!(!reply.tc(), "payload {payload}");
         assert_eq!(reply.addresses().len(), 30);
     }
+}
+
+#[test]
+fn s6_2_3_payload_sizes_hold_for_static_records() {
+    let server = Server::start();
+    // 60 answers take 960 octets beside header, question and OPT.
+    for (payload, limit) in [(300, 512), (512, 512), (900, 900), (1232, 1232), (65535, 1232)] {
+        let ask = Ask::new("many.static.test.", A).payload(payload);
+        let reply = server.udp(&ask);
+        assert!(reply.raw.len() <= limit, "payload {payload}");
+        assert_eq!(reply.tc(), limit < 1000, "payload {payload}");
+        assert_eq!(reply.opt, Some(PLAIN));
+        assert_eq!(server.tcp(&ask).addresses().len(), 60);
+    }
+    let plain = Ask::new("many.static.test.", A);
+    let reply = server.udp(&plain);
+    assert!(reply.tc() && reply.raw.len() <= 512 && reply.opt.is_none());
+    assert_eq!(server.tcp(&plain).addresses().len(), 60);
 }
 
 #[test]

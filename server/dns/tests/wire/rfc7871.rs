@@ -1,7 +1,7 @@
 //! RFC 7871, Client subnet: validity, echo, scope.
 
 use crate::support::Server;
-use crate::support::ask::{A, AAAA, ANY, Ask, ECS, MX, Opt, SOA, ecs, message};
+use crate::support::ask::{A, AAAA, ANY, Ask, DS, ECS, HTTPS, MX, NS, Opt, SOA, TXT, ecs, message};
 use crate::support::reply::Reply;
 use std::net::IpAddr;
 
@@ -119,6 +119,52 @@ fn s7_2_1_scope_is_what_the_answer_depended_on() {
 }
 
 #[test]
+fn s7_2_1_static_records_depend_on_no_client() {
+    let server = Server::start();
+    for prefix in [
+        "198.51.100.0/24",
+        "101.132.254.0/23",
+        "0.0.0.0/0",
+        "2001:db8:1:200::/56",
+    ] {
+        for (name, qtype, rcode) in [
+            ("host.static.test.", A, 0),
+            ("host.static.test.", ANY, 0),
+            ("host.static.test.", MX, 0),
+            ("static.test.", TXT, 0),
+            ("static.test.", NS, 0),
+            ("static.test.", SOA, 0),
+            ("both.gslb.test.", TXT, 0),
+            ("web.static.test.", HTTPS, 0),
+            ("q.cdn.static.test.", A, 0),
+            ("a1.static.test.", A, 0),
+            ("out.static.test.", A, 0),
+            ("todown.static.test.", A, 0),
+            ("al.static.test.", A, 3),
+            ("l1.static.test.", A, 2),
+            ("x.sub.static.test.", A, 0),
+            ("sub.static.test.", DS, 0),
+            ("b.c.static.test.", A, 0),
+            ("nope.static.test.", A, 3),
+        ] {
+            let reply = server.both(&Ask::new(name, qtype).ecs(prefix));
+            assert_eq!(reply.rcode(), rcode, "{name} {prefix}");
+            // Scope 0, and else as it came.
+            assert_eq!(reply.option(ECS), Some(&ecs(prefix)[..]), "{name} {prefix}");
+        }
+    }
+    // An alias of a service depends on what the service depends on.
+    for (prefix, scope) in [
+        ("198.51.100.0/24", 24),
+        ("192.0.1.0/24", 20),
+        ("2001:db8:1::/56", 48),
+    ] {
+        let reply = server.both(&Ask::new("togeo.static.test.", A).ecs(prefix));
+        assert_eq!(reply.scope(), Some(scope), "{prefix}");
+    }
+}
+
+#[test]
 fn s7_1_2_source_0_keeps_the_client_out() {
     let server = Server::start();
     let without = server.both(&Ask::new("geo.gslb.test.", A));
@@ -147,11 +193,13 @@ fn s7_1_2_malformed_options_are_errors_with_opt() {
         &[0, 1, 24],
         &[],
     ] {
-        let ask = Ask::new("wWw.gslb.test.", A).option(ECS, data);
-        let reply = server.both(&ask);
-        assert_eq!(reply.rcode(), 1, "{data:?}");
-        assert_eq!(reply.question(), ask.question());
-        assert!(reply.opt.is_some() && reply.answers().is_empty());
+        for name in ["wWw.gslb.test.", "HOST.static.test.", "nope.gslb.test."] {
+            let ask = Ask::new(name, A).option(ECS, data);
+            let reply = server.both(&ask);
+            assert_eq!(reply.rcode(), 1, "{name} {data:?}");
+            assert_eq!(reply.question(), ask.question());
+            assert!(reply.opt.is_some() && reply.answers().is_empty());
+        }
     }
     let two = Ask::new("www.gslb.test.", A)
         .ecs("198.51.100.0/24")

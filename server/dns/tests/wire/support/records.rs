@@ -143,8 +143,17 @@ const SETS: &[(&str, &str, &str, i64, &[&str])] = &[
     ),
 ];
 
+/// Mail servers of `heap.static.test.`: names that take more octets than compression pointers reach.
+pub const HEAP: usize = 400;
+
+/// The name of one of them.
+pub fn heap_target(number: usize) -> String {
+    format!("t{number:03}-{}", "x".repeat(40))
+}
+
 /// Adds the records. Their form is checked, what stands beside what is not: the loop is meant.
 pub fn add(config: &mut Configuration) {
+    let heap = (1..=HEAP).map(|n| format!("{n} {}", heap_target(n))).collect();
     let sixty: Vec<String> = (1..=60).map(|n| format!("192.0.2.{n}")).collect();
     let glue: Vec<(String, Vec<String>)> = (1..=8)
         .map(|n| {
@@ -161,7 +170,15 @@ pub fn add(config: &mut Configuration) {
     let made = glue
         .into_iter()
         .map(|(name, data)| ("static.test.", name, "AAAA", 900, data))
-        .chain([("static.test.", "many".to_owned(), "A", 300, sixty)]);
+        .chain([("static.test.", "many".to_owned(), "A", 300, sixty)])
+        .chain([("static.test.", "heap".to_owned(), "MX", 300, heap)])
+        .chain([(
+            "static.test.",
+            heap_target(1),
+            "A",
+            300,
+            vec!["192.0.2.77".to_owned()],
+        )]);
     for (n, (zone, name, rtype, ttl, data)) in listed.chain(made).enumerate() {
         let zone = config
             .zones
