@@ -35,6 +35,11 @@ fn ranges() {
 }
 
 #[test]
+fn zone_files() {
+    replay("zonefile", fuzz::zone_file);
+}
+
+#[test]
 fn map_files() {
     replay("mapfile", fuzz::mapfile);
 }

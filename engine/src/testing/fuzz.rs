@@ -12,6 +12,8 @@ use std::collections::BTreeSet;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::sync::Arc;
 
+pub use super::zone_file::zone_file;
+
 const NAME: &str = "www.example.com.";
 const REGIONS: [&str; 4] = ["DE", "US", "unknown", "eu-west"];
 

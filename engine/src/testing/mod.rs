@@ -5,6 +5,7 @@ pub mod fuzz;
 pub mod portable;
 mod script;
 mod world;
+mod zone_file;
 
 pub use crowd::{Placed, crowd, measure};
 pub use script::{FakeScript, FakeScripts};

@@ -4,6 +4,7 @@
 use crate::bridge::{Bridge, Context, Handled, Moment, Place, Slow};
 use crate::cookie::CookieSecret;
 use crate::encode::udp_limit;
+use crate::proxy::{Header, MOST, Opened, Proxies, read};
 use crate::settings::DnsSettings;
 use crate::stats::{DnsStats, Slot, Transport};
 use crate::wire::{HEADER, MAX_PAYLOAD, PLAIN_PAYLOAD, parse};
@@ -94,13 +95,13 @@ impl Server {
         })
     }
 
-    /// The reply; empty when there is none.
-    fn reply(&self, message: &[u8], transport: Transport, slow: Slow) -> Vec<u8> {
+    /// The reply to `client`; empty when there is none.
+    fn reply(&self, client: IpAddr, message: &[u8], transport: Transport, slow: Slow) -> Vec<u8> {
         let mut bridge = self.bridge(transport);
         let mut out = Vec::new();
-        match bridge.answer(self.moment(), message, CLIENT, &mut out) {
+        match bridge.answer(self.moment(), message, client, &mut out) {
             Handled::Done | Handled::InPlace(_) => {}
-            Handled::Left(_) => bridge.finish(self.moment(), message, CLIENT, slow, &mut out),
+            Handled::Left(_) => bridge.finish(self.moment(), message, client, slow, &mut out),
         }
         assert_eq!(self.context.stats.snapshot().panics, 0, "a panic was caught");
         out
@@ -108,20 +109,26 @@ impl Server {
 
     /// The reply over UDP, by the fast path where that takes the message, and whether it did.
     fn reply_in_place(&self, message: &[u8], slow: Slow) -> (Vec<u8>, bool) {
+        self.reply_in_buffer(CLIENT, &mut buffer(message), message.len(), slow)
+    }
+
+    /// The same for a client, and for the message that fills a receive buffer up to `length`.
+    fn reply_in_buffer(
+        &self,
+        client: IpAddr,
+        buffer: &mut [u8],
+        length: usize,
+        slow: Slow,
+    ) -> (Vec<u8>, bool) {
         let mut bridge = self.bridge(Transport::Udp);
         let mut out = Vec::new();
-        let mut buffer = message.to_vec();
-        // What a receive buffer holds behind a message is of an earlier one.
-        buffer.resize(message.len().max(usize::from(MAX_PAYLOAD)), 0xa5);
-        let place = Place {
-            buffer: &mut buffer,
-            length: message.len(),
-        };
-        let handled = bridge.answer_alone(self.moment(), place, CLIENT, &mut out);
+        let message = buffer.get(..length).unwrap_or_default().to_vec();
+        let place = Place { buffer, length };
+        let handled = bridge.answer_alone(self.moment(), place, client, &mut out);
         match handled {
             Handled::Done => {}
             Handled::InPlace(length) => return (buffer.get(..length).unwrap_or_default().to_vec(), true),
-            Handled::Left(_) => bridge.finish(self.moment(), message, CLIENT, slow, &mut out),
+            Handled::Left(_) => bridge.finish(self.moment(), &message, client, slow, &mut out),
         }
         assert_eq!(self.context.stats.snapshot().panics, 0, "a panic was caught");
         (out, false)
@@ -143,6 +150,14 @@ impl Server {
     }
 }
 
+/// A receive buffer with a datagram.
+fn buffer(datagram: &[u8]) -> Vec<u8> {
+    let mut buffer = datagram.to_vec();
+    // What it holds behind a message is of an earlier one.
+    buffer.resize(datagram.len().max(usize::from(MAX_PAYLOAD)), 0xa5);
+    buffer
+}
+
 /// What a message is answered with, by octets, over UDP.
 #[derive(Debug, PartialEq, Eq)]
 pub struct BothWays {
@@ -158,7 +173,7 @@ pub struct BothWays {
 /// Anything panics, or the two replies differ.
 pub fn both_ways(message: &[u8]) -> BothWays {
     with_server(|server| {
-        let full = server.reply(message, Transport::Udp, Slow::Skip);
+        let full = server.reply(CLIENT, message, Transport::Udp, Slow::Skip);
         let (reply, fast) = server.reply_in_place(message, Slow::Skip);
         assert_eq!(full, reply, "the replies of both ways to {message:02x?}");
         BothWays {
@@ -194,12 +209,12 @@ pub fn packet(message: &[u8]) {
         for slow in [Slow::Wait, Slow::Skip] {
             let limit = parse(message).map_or(PLAIN_PAYLOAD, |query| udp_limit(&query));
             assert!((PLAIN_PAYLOAD..=MAX_PAYLOAD).contains(&limit), "limit {limit}");
-            let over_udp = server.reply(message, Transport::Udp, slow);
+            let over_udp = server.reply(CLIENT, message, Transport::Udp, slow);
             assert!(over_udp.len() <= usize::from(limit), "{} octets", over_udp.len());
             check(message, &over_udp);
             let (in_place, _) = server.reply_in_place(message, slow);
             assert_eq!(over_udp, in_place, "the replies of both ways");
-            let over_tcp = server.reply(message, Transport::Tcp, slow);
+            let over_tcp = server.reply(CLIENT, message, Transport::Tcp, slow);
             assert!(
                 over_tcp.len() <= usize::from(u16::MAX),
                 "{} octets",
@@ -210,6 +225,57 @@ pub fn packet(message: &[u8]) {
             assert!(over_udp == over_tcp || over_tcp.len() > usize::from(limit));
         }
     });
+}
+
+/// Reads a datagram of a proxy: as a whole, and as a stream brings its octets. The message in it is answered as if the
+/// client had sent it.
+///
+/// # Panics
+/// Anything panics; a header takes other octets than it may; the two ways, or the two replies, differ.
+pub fn proxied(datagram: &[u8]) {
+    let whole = read(datagram);
+    let mut have = 0;
+    let streamed = loop {
+        match read(datagram.get(..have).unwrap_or_default()) {
+            Header::Cut(need) => {
+                assert!(need > have && need <= MOST, "{need} octets behind {have}");
+                if need > datagram.len() {
+                    break Header::Cut(need);
+                }
+                have = need;
+            }
+            header => break header,
+        }
+    };
+    if datagram.len() >= 16 {
+        assert_eq!(whole, streamed, "as a stream brings it");
+    }
+    let proxies = Proxies::new(&[CLIENT.into()]);
+    let Some(proxies) = proxies else {
+        unreachable!("one network is one")
+    };
+    let (mut buffer, mut length) = (buffer(datagram), datagram.len());
+    match (whole, proxies.open(CLIENT, &mut buffer, &mut length)) {
+        (
+            Header::Whole {
+                client,
+                length: taken,
+            },
+            Opened::Message(opened),
+        ) => {
+            assert_eq!(taken + length, datagram.len());
+            assert_eq!(taken, have, "a stream reads no more");
+            assert_eq!(opened, client.map_or(CLIENT, |client| client.ip()));
+            let message = datagram.get(taken..).unwrap_or_default();
+            with_server(|server| {
+                let plain = server.reply(opened, message, Transport::Udp, Slow::Skip);
+                let (reply, _) = server.reply_in_buffer(opened, &mut buffer, length, Slow::Skip);
+                assert_eq!(plain, reply, "to the message of {opened}");
+            });
+        }
+        (Header::Absent, Opened::Missing) | (Header::Cut(_) | Header::Bad, Opened::Bad) => {}
+        other => unreachable!("{other:?}"),
+    }
 }
 
 fn check(message: &[u8], reply: &[u8]) {

@@ -31,6 +31,7 @@ mod lookup;
 mod messages;
 #[cfg(feature = "fuzzing")]
 pub mod offline;
+mod proxy;
 mod quic;
 mod rate;
 mod sections;

@@ -3,7 +3,7 @@
 use crate::bind::bind_udp;
 use crate::messages::Messages;
 use crate::settings::TcpLimits;
-use crate::tcp::limits::Limiter;
+use crate::tcp::limits::{Limiter, Permit};
 use quinn::crypto::rustls::QuicServerConfig;
 use quinn::{Connection, Endpoint, EndpointConfig, Incoming, RecvStream, SendStream, TokioRuntime, VarInt};
 use std::io;
@@ -97,8 +97,14 @@ impl QuicService {
             };
             let service = self.clone();
             connections.spawn(async move {
-                service.open(incoming).await;
-                drop(permit);
+                let lost = permit.lost();
+                if lost
+                    .run_until_cancelled(service.open(incoming, &permit))
+                    .await
+                    .is_none()
+                {
+                    service.messages.context().stats.tcp_replaced();
+                }
             });
         }
         // Whoever comes now is told so.
@@ -110,7 +116,7 @@ impl QuicService {
         let _ = timeout(DELIVERY, endpoint.wait_idle()).await;
     }
 
-    async fn open(&self, incoming: Incoming) {
+    async fn open(&self, incoming: Incoming, permit: &Permit) {
         // A client that does not get through its handshake has its own log.
         let Ok(connecting) = incoming.accept() else { return };
         let Ok(Ok(connection)) = timeout(self.idle, connecting).await else {
@@ -119,6 +125,7 @@ impl QuicService {
         let peer = connection.remote_address();
         let queries = TaskTracker::new();
         while let Some(Ok((send, receive))) = self.stop.run_until_cancelled(connection.accept_bi()).await {
+            permit.asked();
             let (service, connection) = (self.clone(), connection.clone());
             queries.spawn(async move { service.answer(&connection, send, receive, peer).await });
         }

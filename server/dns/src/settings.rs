@@ -3,13 +3,15 @@
 use crate::certificate::Certificate;
 use crate::cookie::CookieSecret;
 use crate::wire::MAX_PAYLOAD;
+use ipnet::IpNet;
 use std::net::SocketAddr;
 use std::time::Duration;
 
 /// Limits of TCP service (RFC 7766 §6.2).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TcpLimits {
-    /// Connections open at the same time, over all listen addresses.
+    /// Connections open at the same time, over all listen addresses. One more takes the place of one that has not asked
+    /// for long.
     pub connections: usize,
     /// Connections of one client (an IPv4 address, an IPv6 /64) at the same time.
     pub connections_per_client: usize,
@@ -84,6 +86,10 @@ pub struct DnsSettings {
     pub payload_without_cookie: u16,
     /// Response rate limiting.
     pub rate: RateLimit,
+    /// Networks that must begin each datagram and each connection, with TLS or without, with a header of the PROXY
+    /// protocol, version 2: the client is the one it names. Such addresses must not be open to others, who could then
+    /// claim to be anybody.
+    pub proxies: Vec<IpNet>,
 }
 
 impl Default for DnsSettings {
@@ -97,6 +103,7 @@ impl Default for DnsSettings {
             cookies: Vec::new(),
             payload_without_cookie: MAX_PAYLOAD,
             rate: RateLimit::default(),
+            proxies: Vec::new(),
         }
     }
 }

@@ -5,6 +5,7 @@
 
 use crate::limit::QueryLimit;
 use crate::rate::Verdict;
+use std::net::IpAddr;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -217,7 +218,11 @@ pub struct DnsStats {
     tcp_accepted: Counter,
     tcp_refused: Counter,
     tcp_open: Counter,
+    tcp_replaced: Counter,
     private_client_ip: Counter,
+    proxy_refused: Counter,
+    /// Unix time of the last warning about a proxy.
+    warned_of_proxy: AtomicU64,
     /// Unix time of the last warning about a client that no database can place.
     warned: AtomicU64,
     /// Unix time of the last warning about a failed script.
@@ -260,6 +265,10 @@ impl DnsStats {
         self.tcp_open.fetch_sub(1, Ordering::Relaxed);
     }
 
+    pub(crate) fn tcp_replaced(&self) {
+        add(Some(&self.tcp_replaced), 1);
+    }
+
     pub(crate) fn tcp_refused(&self) {
         add(Some(&self.tcp_refused), 1);
     }
@@ -268,6 +277,14 @@ impl DnsStats {
     pub(crate) fn private_client(&self, now: u64) -> bool {
         add(Some(&self.private_client_ip), 1);
         once_a_minute(&self.warned, now)
+    }
+
+    /// Counts a datagram or connection of a proxy that does not say whom it speaks for, and logs it at most once a minute.
+    pub(crate) fn proxy_refused(&self, proxy: IpAddr, now: u64) {
+        add(Some(&self.proxy_refused), 1);
+        if once_a_minute(&self.warned_of_proxy, now) {
+            tracing::warn!(%proxy, "a proxy sends messages without a PROXY header, or with a broken one");
+        }
     }
 
     /// `true` at most once a minute for each service, and once a second for all of them: then a failed script is logged.
@@ -286,7 +303,9 @@ impl DnsStats {
             tcp_accepted: load(&self.tcp_accepted),
             tcp_refused: load(&self.tcp_refused),
             tcp_open: load(&self.tcp_open),
+            tcp_replaced: load(&self.tcp_replaced),
             private_client_ip: load(&self.private_client_ip),
+            proxy_refused: load(&self.proxy_refused),
             over_limit: self.limit.refused(),
             ..DnsCounts::default()
         };
@@ -339,14 +358,18 @@ pub struct DnsCounts {
     pub send_errors: u64,
     /// TCP connections accepted.
     pub tcp_accepted: u64,
-    /// TCP connections closed at once because of a limit.
+    /// TCP connections closed at once because their client has enough.
     pub tcp_refused: u64,
+    /// TCP connections that lost their place to new ones, because there were too many.
+    pub tcp_replaced: u64,
     /// TCP connections open now.
     pub tcp_open: u64,
     /// Queries refused because the licence allows no more a second.
     pub over_limit: u64,
     /// Queries from private clients for which geo steering was blind.
     pub private_client_ip: u64,
+    /// Datagrams and connections of trusted proxies without a PROXY header, or with a broken one.
+    pub proxy_refused: u64,
 }
 
 impl DnsCounts {

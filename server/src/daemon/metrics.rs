@@ -52,9 +52,11 @@ impl Source for DnsSource {
             ("gslbd_dns_panics_total", counts.panics),
             ("gslbd_dns_send_errors_total", counts.send_errors),
             ("gslbd_dns_private_client_ip_total", counts.private_client_ip),
+            ("gslbd_dns_proxy_refused_total", counts.proxy_refused),
             ("gslbd_dns_over_limit_total", counts.over_limit),
             ("gslbd_dns_tcp_accepted_total", counts.tcp_accepted),
             ("gslbd_dns_tcp_refused_total", counts.tcp_refused),
+            ("gslbd_dns_tcp_replaced_total", counts.tcp_replaced),
         ] {
             out.push(Sample::count(name, &[], value));
         }

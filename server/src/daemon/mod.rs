@@ -347,6 +347,7 @@ fn dns_settings(settings: &Settings, certificate: Option<&Certificate>) -> DnsSe
             ipv4_prefix: settings.rate_limit.ipv4_prefix.min(32) as u8,
             ipv6_prefix: settings.rate_limit.ipv6_prefix.min(128) as u8,
         },
+        proxies: dns.proxy_protocol_from.0.clone(),
     }
 }
 

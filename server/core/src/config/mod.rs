@@ -24,8 +24,8 @@ pub use table::{
 };
 pub(crate) use value::cookie_secret;
 pub use value::{
-    CookieSecrets, Id, LogFormat, LogLevel, Multiplier, Port, PortOrOff, PublicKeys, Secret, SettingValue,
-    SignalTable, Weight,
+    CookieSecrets, Id, LogFormat, LogLevel, Multiplier, Networks, Port, PortOrOff, PublicKeys, Secret,
+    SettingValue, SignalTable, Weight,
 };
 
 /// The file that is read when the command line names none; it may be absent.

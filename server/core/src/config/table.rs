@@ -6,7 +6,7 @@ use super::macros::settings;
 use super::reload::Reload;
 use super::source::{Files, Loader, Origin, place_of};
 use super::value::{
-    CookieSecrets, Id, LogFormat, LogLevel, Multiplier, Port, PortOrOff, PublicKeys, Secret,
+    CookieSecrets, Id, LogFormat, LogLevel, Multiplier, Networks, Port, PortOrOff, PublicKeys, Secret,
     SettingValue as _, SignalTable, Weight,
 };
 use crate::ops::{MAX_PASSWORD, MIN_PASSWORD};
@@ -51,12 +51,14 @@ settings! {
         payload_without_cookie: u32 = "payloadWithoutCookie", "512", restart;
         "Secrets of DNS cookies, 32 hexadecimal digits each: the first makes cookies, all are accepted. Servers behind one address need the same. Made, kept beside the database and replaced when not set."
         cookie_secrets: CookieSecrets = "cookieSecrets", "", restart, secret;
-        "TCP connections open at the same time."
+        "TCP connections open at the same time; one more takes the place of one that has not asked for long."
         tcp_connections: u32 = "tcpConnections", "1024", restart;
         "TCP connections of one client (an IPv4 address, an IPv6 /64) open at the same time."
         tcp_connections_per_client: u32 = "tcpConnectionsPerClient", "64", restart;
         "Seconds after which a TCP connection is closed that has brought no whole query."
         tcp_idle_seconds: u32 = "tcpIdleSeconds", "10", restart;
+        "Networks of proxies that begin each UDP datagram and each connection (TCP; TLS, before the handshake) with a PROXY protocol header, version 2; the client is the one it names. Without the header they are refused, and nobody else's is taken. A forged sender address from there could claim to be anybody: keep such addresses out at the border."
+        proxy_protocol_from: Networks = "proxyProtocolFrom", "", restart;
     }
 
     /// Response rate limiting of DNS over UDP.

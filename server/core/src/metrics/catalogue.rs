@@ -138,7 +138,13 @@ pub const CATALOGUE: &[Metric] = &[
         Counter,
         "gslbd_dns_tcp_refused_total",
         &[],
-        "TCP connections closed at once because of a limit",
+        "TCP and QUIC connections closed at once because their client has enough",
+    ),
+    metric(
+        Counter,
+        "gslbd_dns_tcp_replaced_total",
+        &[],
+        "TCP and QUIC connections that lost their place to new ones, because there were too many",
     ),
     metric(Gauge, "gslbd_dns_tcp_open", &[], "TCP connections open now"),
     metric(
@@ -146,6 +152,12 @@ pub const CATALOGUE: &[Metric] = &[
         "gslbd_dns_private_client_ip_total",
         &[],
         "Queries whose effective client is a private address that no database places",
+    ),
+    metric(
+        Counter,
+        "gslbd_dns_proxy_refused_total",
+        &[],
+        "Datagrams and connections of trusted proxies without a PROXY header, or with a broken one",
     ),
     metric(
         Counter,

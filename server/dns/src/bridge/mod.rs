@@ -10,6 +10,7 @@ use crate::decide::{Addresses, Answer, Asker, Plan, decide};
 use crate::dnssec::{Signatures, Signer};
 use crate::encode::{encode, udp_limit};
 use crate::lookup::service_of;
+use crate::proxy::Proxies;
 use crate::rate::{Kind, Verdict};
 use crate::sections::Source;
 use crate::settings::DnsSettings;
@@ -40,6 +41,8 @@ pub(crate) fn unix_now() -> u64 {
 pub(crate) struct Context {
     pub(crate) cell: Arc<SnapshotCell>,
     pub(crate) stats: Arc<DnsStats>,
+    /// Who says in whose name messages come.
+    pub(crate) proxies: Option<Proxies>,
     policy: Arc<Policy>,
     /// Where the microseconds of all threads begin.
     begun: Instant,
@@ -51,6 +54,7 @@ impl Context {
         Self {
             cell,
             stats,
+            proxies: Proxies::new(&settings.proxies),
             policy: Arc::new(Policy::new(settings)),
             begun: Instant::now(),
             idle: Mutex::default(),
@@ -224,11 +228,27 @@ impl Bridge {
         }
     }
 
-    /// Answers a message that was cut because it is longer than the payload that is advertised.
+    /// Answers a message with FORMERR that was cut because it is longer than the payload that is advertised.
+    pub(crate) fn too_long(&mut self, moment: Moment<'_>, message: &[u8], client: IpAddr, out: &mut Vec<u8>) {
+        self.answer_with(rcode::FORMERR, moment, message, client, out);
+    }
+
+    /// Answers a message with REFUSED.
     pub(crate) fn refuse(&mut self, moment: Moment<'_>, message: &[u8], client: IpAddr, out: &mut Vec<u8>) {
+        self.answer_with(rcode::REFUSED, moment, message, client, out);
+    }
+
+    fn answer_with(
+        &mut self,
+        rcode: u16,
+        moment: Moment<'_>,
+        message: &[u8],
+        client: IpAddr,
+        out: &mut Vec<u8>,
+    ) {
         out.clear();
         match parse(message) {
-            Ok(query) => self.reject(moment, query.error(rcode::FORMERR), client, out),
+            Ok(query) => self.reject(moment, query.error(rcode), client, out),
             Err(Rejection::Drop) => moment.slot.dropped(),
             Err(Rejection::Answer(error)) => self.reject(moment, error, client, out),
         }

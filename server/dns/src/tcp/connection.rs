@@ -6,7 +6,9 @@
 //! behind it do not wait for it.
 
 use super::TcpService;
+use super::limits::Permit;
 use crate::bridge::{Bridge, Handled, Moment};
+use crate::proxy::is_header;
 use gslb_engine::model::ServiceId;
 use std::io;
 use std::net::SocketAddr;
@@ -32,9 +34,10 @@ impl<T: AsyncRead + AsyncWrite> Stream for T {}
 
 impl TcpService {
     /// Serves a connection until the client closes it, it idles too long, or the server stops.
-    pub(super) async fn serve(&self, stream: impl Stream + Unpin, peer: SocketAddr) {
+    pub(super) async fn serve(&self, stream: impl Stream + Unpin, peer: SocketAddr, permit: &Permit) {
         let mut conversation = Conversation {
             service: self,
+            permit,
             stream,
             peer,
             input: Vec::with_capacity(CHUNK),
@@ -50,6 +53,7 @@ impl TcpService {
 /// A connection and what is on its way there.
 struct Conversation<'a, S> {
     service: &'a TcpService,
+    permit: &'a Permit,
     stream: S,
     peer: SocketAddr,
     /// Read, and not answered yet.
@@ -65,6 +69,7 @@ impl<S: Stream + Unpin> Conversation<'_, S> {
         let idle = self.service.idle;
         // A whole query moves the deadline, single octets do not: slow senders cannot hold a connection open.
         let mut deadline = tokio::time::Instant::now() + idle;
+        let mut begun = false;
         loop {
             self.input.reserve(CHUNK);
             let read = tokio::select! {
@@ -80,7 +85,14 @@ impl<S: Stream + Unpin> Conversation<'_, S> {
                 }
                 read = timeout_at(deadline, self.stream.read_buf(&mut self.input)) => read??,
             };
+            if !begun && is_header(&self.input) {
+                // From whom none is taken. As the length of a message it would be waited for.
+                self.service.messages.slot().dropped();
+                return Ok(());
+            }
             if self.answer_all().await? {
+                begun = true;
+                self.permit.asked();
                 deadline = tokio::time::Instant::now() + idle;
             }
             // The client may have closed its side only: its answers are written by now, or by the end.

@@ -3,16 +3,18 @@
 mod connection;
 pub(crate) mod limits;
 
-use crate::bridge::Context;
+use crate::bridge::{Context, unix_now};
 use crate::messages::Messages;
+use crate::proxy::{self, Header};
 use crate::settings::TcpLimits;
 use crate::slow::SlowLane;
 use crate::stats::{DnsStats, Transport};
-use limits::Limiter;
+use limits::{Limiter, Permit};
 use rustls::ServerConfig;
 use std::net::{SocketAddr, TcpListener as StdListener};
 use std::sync::Arc;
 use std::time::Duration;
+use tokio::io::AsyncReadExt as _;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::time::timeout;
 use tokio_rustls::TlsAcceptor;
@@ -21,6 +23,27 @@ use tokio_util::task::TaskTracker;
 
 /// Pause after a failed accept: mostly for want of file descriptors, which only come back with time.
 const PAUSE: Duration = Duration::from_millis(50);
+
+/// Reads the header of a proxy and nothing behind it: whom it speaks for, if for another. `None`: there is none, or it
+/// is broken.
+async fn read_header(stream: &mut TcpStream) -> std::io::Result<Option<Option<SocketAddr>>> {
+    let mut octets = [0; proxy::MOST];
+    let mut have = 0;
+    loop {
+        match proxy::read(octets.get(..have).unwrap_or_default()) {
+            Header::Whole { client, .. } => return Ok(Some(client)),
+            Header::Absent | Header::Bad => return Ok(None),
+            Header::Cut(need) => {
+                let missing = octets.get_mut(have..need).unwrap_or_default();
+                if missing.is_empty() {
+                    return Ok(None);
+                }
+                stream.read_exact(missing).await?;
+                have = need;
+            }
+        }
+    }
+}
 
 /// What all connections share.
 #[derive(Debug, Clone)]
@@ -91,24 +114,67 @@ impl TcpService {
                 }
             };
             failing = false;
-            let Some(permit) = self.limiter.admit(peer.ip()) else {
+            let proxy = self.is_proxy(peer);
+            let permit = if proxy {
+                self.limiter.admit_anyone()
+            } else {
+                self.limiter.admit(peer.ip())
+            };
+            let Some(permit) = permit else {
                 self.stats().tcp_refused();
                 continue;
             };
             let service = self.clone();
             self.tasks.spawn(async move {
                 service.stats().tcp_opened();
-                let abort = service.abort.clone();
-                abort.run_until_cancelled(service.open(stream, peer)).await;
+                service.hold(stream, peer, proxy, permit).await;
                 service.stats().tcp_closed();
-                drop(permit);
             });
         }
     }
 
-    async fn open(&self, stream: TcpStream, peer: SocketAddr) {
+    fn is_proxy(&self, peer: SocketAddr) -> bool {
+        let proxies = self.messages.context().proxies.as_ref();
+        proxies.is_some_and(|proxies| proxies.contain(peer.ip().to_canonical()))
+    }
+
+    /// Serves a connection until it ends or another one takes its place.
+    async fn hold(&self, stream: TcpStream, peer: SocketAddr, proxy: bool, mut permit: Permit) {
+        let (abort, lost) = (self.abort.clone(), permit.lost());
+        let open = async {
+            if proxy {
+                self.open_for_another(stream, peer, &mut permit).await;
+            } else {
+                self.open(stream, peer, &permit).await;
+            }
+        };
+        let kept = lost.run_until_cancelled(abort.run_until_cancelled(open)).await;
+        if kept.is_none() {
+            self.stats().tcp_replaced();
+        }
+    }
+
+    /// Serves a connection that a proxy has made for the client that it names.
+    async fn open_for_another(&self, mut stream: TcpStream, proxy: SocketAddr, permit: &mut Permit) {
+        let header = timeout(self.idle, read_header(&mut stream));
+        let client = match self.stop.run_until_cancelled(header).await {
+            Some(Ok(Ok(Some(client)))) => client.unwrap_or(proxy),
+            Some(Ok(Ok(None))) => {
+                return self.stats().proxy_refused(proxy.ip().to_canonical(), unix_now());
+            }
+            // It has gone, said nothing, or the server stops.
+            _ => return,
+        };
+        if permit.claim(client.ip()) {
+            self.open(stream, client, permit).await;
+        } else {
+            self.stats().tcp_refused();
+        }
+    }
+
+    async fn open(&self, stream: TcpStream, peer: SocketAddr, permit: &Permit) {
         let Some(tls) = &self.tls else {
-            return self.serve(stream, peer).await;
+            return self.serve(stream, peer, permit).await;
         };
         let shake = self.stop.run_until_cancelled(timeout(
             self.idle,
@@ -116,7 +182,7 @@ impl TcpService {
         ));
         // A client that does not get through its handshake has its own log.
         if let Some(Ok(Ok(stream))) = shake.await {
-            self.serve(stream, peer).await;
+            self.serve(stream, peer, permit).await;
         }
     }
 

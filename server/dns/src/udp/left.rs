@@ -5,20 +5,23 @@ use crate::bridge::{Context, Moment, Slow, unix_now};
 use crate::slow::Job;
 use crate::stats::{Slot, Transport};
 use socket2::Socket;
+use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Instant;
 
 pub(super) struct Left {
     /// This datagram alone.
     batch: Batch,
+    client: IpAddr,
     socket: Arc<Socket>,
     received: Instant,
 }
 
 impl Left {
-    pub(super) fn new(batch: Batch, socket: Arc<Socket>, received: Instant) -> Box<Self> {
+    pub(super) fn new(batch: Batch, client: IpAddr, socket: Arc<Socket>, received: Instant) -> Box<Self> {
         Box::new(Self {
             batch,
+            client,
             socket,
             received,
         })
@@ -36,9 +39,8 @@ impl Job for Left {
                 now: unix_now(),
                 micros: context.micros(self.received),
             };
-            let payload = datagram.buffer.get(..datagram.length).unwrap_or_default();
-            let client = datagram.peer.ip().to_canonical();
-            bridge.finish(moment, payload, client, Slow::Wait, datagram.reply);
+            let payload = datagram.buffer.get(..*datagram.length).unwrap_or_default();
+            bridge.finish(moment, payload, self.client, Slow::Wait, datagram.reply);
             context.give_back(bridge);
         }
         let refused = self.batch.send(&self.socket);

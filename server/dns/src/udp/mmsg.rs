@@ -57,7 +57,7 @@ pub(super) struct Datagram<'b> {
     /// The receive buffer.
     pub(super) buffer: &'b mut [u8; STRIDE],
     /// Octets of the payload in it, which was cut if it did not fit.
-    pub(super) length: usize,
+    pub(super) length: &'b mut usize,
     /// The sender.
     pub(super) peer: SocketAddr,
     /// Whether the payload was cut.
@@ -72,7 +72,7 @@ pub(super) struct Datagram<'b> {
 impl Datagram<'_> {
     /// The payload.
     pub(super) fn payload(&self) -> &[u8] {
-        self.buffer.get(..self.length).unwrap_or_default()
+        self.buffer.get(..*self.length).unwrap_or_default()
     }
 }
 
@@ -161,7 +161,7 @@ impl Batch {
         let peer = socket_address(&entry.peer, entry.peer_length).filter(|peer| peer.port() != 0)?;
         Some(Datagram {
             buffer: &mut entry.data,
-            length: entry.length,
+            length: &mut entry.length,
             peer,
             oversize: entry.oversize,
             in_place: &mut entry.in_place,

@@ -5,9 +5,9 @@ mod left;
 mod mmsg;
 
 use crate::bridge::{AHEAD, Bridge, Context, Handled, Moment, Place, Slow, unix_now};
+use crate::proxy::{Opened, Proxies};
 use crate::slow::SlowLane;
 use crate::stats::{Slot, Transport};
-use gslb_engine::model::ServiceId;
 use left::Left;
 use mmsg::Batch;
 use socket2::Socket;
@@ -140,6 +140,8 @@ impl Worker {
             now,
             micros: self.context.micros(begin),
         };
+        let proxies = self.context.proxies.as_ref();
+        let opened = proxies.map(|proxies| open(proxies, batch, received));
         let messages = (0..received).map(|index| batch.payload(index));
         let mut ahead = self.bridge.look_ahead(moment, messages);
         let mut answered = 0;
@@ -147,15 +149,27 @@ impl Worker {
             let Some(datagram) = batch.datagram(index) else {
                 continue;
             };
-            let client = datagram.peer.ip().to_canonical();
+            let peer = datagram.peer.ip().to_canonical();
+            let opened = match &opened {
+                None => Opened::Message(peer),
+                Some(all) => all.get(index).copied().unwrap_or(Opened::Bad),
+            };
+            let Opened::Message(client) = opened else {
+                self.context.stats.proxy_refused(peer, now);
+                if opened == Opened::Missing {
+                    let payload = datagram.buffer.get(..*datagram.length).unwrap_or_default();
+                    self.bridge.refuse(moment, payload, peer, datagram.reply);
+                }
+                continue;
+            };
             let handled = if datagram.oversize {
-                let payload = datagram.buffer.get(..datagram.length).unwrap_or_default();
-                self.bridge.refuse(moment, payload, client, datagram.reply);
+                let payload = datagram.buffer.get(..*datagram.length).unwrap_or_default();
+                self.bridge.too_long(moment, payload, client, datagram.reply);
                 Handled::Done
             } else {
                 let place = Place {
                     buffer: datagram.buffer,
-                    length: datagram.length,
+                    length: *datagram.length,
                 };
                 self.bridge
                     .answer_in_place(moment, &mut ahead, index, place, client, datagram.reply)
@@ -167,10 +181,13 @@ impl Worker {
                     answered += 1;
                 }
                 Handled::Left(service) => {
-                    if !hand_over(&self.slow, &self.socket, service, batch, index, begin)
+                    let left = batch
+                        .apart(index)
+                        .map(|batch| Left::new(batch, client, Arc::clone(&self.socket), begin));
+                    if !left.is_some_and(|left| self.slow.push(service, left))
                         && let Some(datagram) = batch.datagram(index)
                     {
-                        let payload = datagram.buffer.get(..datagram.length).unwrap_or_default();
+                        let payload = datagram.buffer.get(..*datagram.length).unwrap_or_default();
                         self.bridge
                             .finish(moment, payload, client, Slow::Skip, datagram.reply);
                         answered += u64::from(!datagram.reply.is_empty());
@@ -188,16 +205,14 @@ impl Worker {
     }
 }
 
-/// Gives a datagram to a thread that may wait. False if there is no room.
-fn hand_over(
-    slow: &SlowLane,
-    socket: &Arc<Socket>,
-    service: ServiceId,
-    batch: &Batch,
-    index: usize,
-    begin: Instant,
-) -> bool {
-    batch
-        .apart(index)
-        .is_some_and(|batch| slow.push(service, Left::new(batch, Arc::clone(socket), begin)))
+/// Takes the headers of proxies off the datagrams of a batch.
+fn open(proxies: &Proxies, batch: &mut Batch, received: usize) -> [Opened; mmsg::BATCH] {
+    let mut all = [Opened::Bad; mmsg::BATCH];
+    for (index, opened) in all.iter_mut().enumerate().take(received) {
+        if let Some(datagram) = batch.datagram(index) {
+            let peer = datagram.peer.ip().to_canonical();
+            *opened = proxies.open(peer, datagram.buffer, datagram.length);
+        }
+    }
+    all
 }

@@ -3,6 +3,7 @@
 use super::edns::EdnsQuery;
 use super::name::{LowerName, skip};
 use super::{ErrorReply, HEADER, Reader, code, flag, rcode};
+use crate::proxy::is_header;
 
 /// A query that can be answered: opcode QUERY, one question, at most one OPT record of version 0.
 #[derive(Clone, Copy)]
@@ -60,7 +61,12 @@ pub(crate) fn parse(packet: &[u8]) -> Result<Query<'_>, Rejection<'_>> {
     if flags & flag::OPCODE != 0 {
         // Other opcodes may put other things where a query has its question: what could be read is echoed.
         return Err(Rejection::Answer(ErrorReply {
-            rcode: rcode::NOTIMP,
+            // The header of a proxy that is not trusted reads like one of them.
+            rcode: if is_header(packet) {
+                rcode::FORMERR
+            } else {
+                rcode::NOTIMP
+            },
             ..error
         }));
     }

@@ -4,6 +4,7 @@
 mod battery;
 mod corpus;
 mod life;
+mod proxy;
 mod random;
 mod rate;
 mod rfc1034;

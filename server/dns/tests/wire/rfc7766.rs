@@ -177,15 +177,50 @@ fn s6_2_2_connections_are_limited() {
 #[test]
 fn s6_2_2_connections_are_limited_in_total() {
     let server = Server::with(Tier::Enterprise, |s| s.tcp.connections = 2);
-    let _open: Vec<_> = (0..2)
+    let mut silent = server.connect();
+    server.until("it is open", |counts| counts.tcp_open == 1);
+    let mut busy = server.connect();
+    send(&mut busy, &ask(1).octets());
+    assert!(receive(&mut busy).is_some());
+    let mut third = server.connect();
+    send(&mut third, &ask(3).octets());
+    assert!(
+        receive(&mut third).is_some(),
+        "it gets the place of the silent one"
+    );
+    assert_eq!(receive(&mut silent), None);
+    send(&mut busy, &ask(2).octets());
+    assert!(receive(&mut busy).is_some(), "which is not that of the busy one");
+    server.until("one is replaced", |counts| {
+        (counts.tcp_replaced, counts.tcp_open) == (1, 2)
+    });
+}
+
+#[test]
+fn s6_2_2_a_crowd_keeps_nobody_out() {
+    let server = Server::with(Tier::Enterprise, |s| {
+        s.tcp.connections = 20;
+        s.tcp.connections_per_client = 1000;
+    });
+    // All send an octet and no more.
+    let mut crowd: Vec<_> = (0..60)
         .map(|_| {
             let mut stream = server.connect();
-            send(&mut stream, &ask(1).octets());
-            assert!(receive(&mut stream).is_some());
+            stream.write_all(&[0]).unwrap();
             stream
         })
         .collect();
-    assert_eq!(receive(&mut server.connect()), None);
+    for id in 0..30 {
+        let mut stream = server.connect();
+        send(&mut stream, &ask(id).octets());
+        assert_eq!(Reply::new(receive(&mut stream).unwrap()).id(), id);
+    }
+    assert!(server.counts().tcp_open <= 20);
+    let last = crowd.split_off(59);
+    for mut stream in crowd.drain(..40) {
+        assert_eq!(receive(&mut stream), None, "closed for others");
+    }
+    drop(last);
 }
 
 #[test]

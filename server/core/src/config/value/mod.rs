@@ -2,10 +2,12 @@
 
 mod collection;
 mod cookies;
+mod networks;
 
 pub use collection::{PublicKeys, SignalTable};
 pub use cookies::CookieSecrets;
 pub(crate) use cookies::secret as cookie_secret;
+pub use networks::Networks;
 
 use crate::config::yaml::Node;
 use gslb_engine::model::{DomainName, FilterName};

@@ -17,7 +17,7 @@ fn echo(batch: &mut Batch, socket: &Socket) -> usize {
         let datagram = batch.datagram(index).unwrap();
         // The one and the other way.
         if index % 2 == 0 {
-            *datagram.in_place = datagram.length;
+            *datagram.in_place = *datagram.length;
         } else {
             let payload = datagram.payload().to_vec();
             datagram.reply.extend_from_slice(&payload);
