@@ -13,6 +13,7 @@ mod page;
 mod resource;
 mod status;
 mod trace;
+mod tsig;
 
 pub use access::{
     AuditEntry, LicenseDraft, LicenseView, LoginRequest, PasswordChange, SessionView, TokenCreated,
@@ -33,3 +34,4 @@ pub use status::{
     SignalView, SignalZone, SignalsView,
 };
 pub use trace::TraceRequest;
+pub use tsig::{TsigKeyCreated, TsigKeyDraft, TsigKeyView};

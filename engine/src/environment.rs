@@ -3,7 +3,7 @@
 use crate::geo::{Geo, NoGeo};
 use crate::model::{Tier, ZoneId};
 use crate::script::{NoScripts, Scripts};
-use crate::snapshot::ZoneKeys;
+use crate::snapshot::{TsigKeys, ZoneKeys};
 use ipnet::IpNet;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, HashMap};
@@ -74,6 +74,8 @@ pub struct Environment {
     pub scripts: Arc<dyn Scripts>,
     /// Keys of the zones that are signed.
     pub keys: Arc<HashMap<ZoneId, Arc<ZoneKeys>>>,
+    /// Keys that messages are signed with.
+    pub tsig: Arc<TsigKeys>,
 }
 
 impl Default for Environment {
@@ -86,6 +88,7 @@ impl Default for Environment {
             tier: Tier::Free,
             scripts: Arc::new(NoScripts),
             keys: Arc::default(),
+            tsig: Arc::default(),
         }
     }
 }

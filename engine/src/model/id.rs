@@ -65,6 +65,10 @@ id!(
     /// Id of an API token.
     TokenId
 );
+id!(
+    /// Id of a TSIG key.
+    TsigKeyId
+);
 
 impl TenantId {
     /// The tenant that exists from the first start and owns everything until there are more.

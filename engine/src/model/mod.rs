@@ -16,6 +16,7 @@ mod record;
 mod service;
 mod step;
 mod tier;
+mod transfer;
 mod warnings;
 mod zone;
 
@@ -24,7 +25,7 @@ pub use error::{ErrorCode, ValidationError, Warning};
 pub use facts::{Finite, GeoDraft, LoadWatermarks, MAX_FENCE, MAX_LOAD, MemberGeo, WatermarksDraft};
 pub use filter::{FILTERS, FilterClass, FilterInfo, FilterName, FilterParameter};
 pub use health::{CheckKind, ExpectedStatus, HealthCheck, HealthCheckDraft, HttpCheck, StatusRange};
-pub use id::{MemberId, PoolId, RecordId, RoleId, ServiceId, TenantId, TokenId, UserId, ZoneId};
+pub use id::{MemberId, PoolId, RecordId, RoleId, ServiceId, TenantId, TokenId, TsigKeyId, UserId, ZoneId};
 pub use name::DomainName;
 pub use pool::{AdminState, Endpoint, MAX_MEMBERS, Member, MemberDraft, Pool, PoolDraft, Region};
 pub use record::{
@@ -34,4 +35,8 @@ pub use record::{
 pub use service::{Fallback, FallbackText, MAX_STEPS, Routing, RoutingText, Service, ServiceDraft};
 pub use step::FilterStep;
 pub use tier::Tier;
+pub use transfer::{
+    NotifyTarget, NotifyTargetDraft, Transfer, TransferDraft, TransferPeer, TransferPeerDraft, TsigAlgorithm,
+    key_name,
+};
 pub use zone::{Soa, Zone, ZoneDraft};

@@ -7,7 +7,7 @@ use super::id::{MemberId, PoolId, TenantId};
 use super::name::DomainName;
 use ipnet::IpNet;
 use serde::{Deserialize, Serialize};
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 use std::fmt;
 use std::net::IpAddr;
 
@@ -388,6 +388,15 @@ pub struct Pool {
     /// The health check; without one every member counts as healthy.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub health_check: Option<HealthCheck>,
+}
+
+impl Pool {
+    /// Addresses of the enabled members: what a transfer holds for each service of the pool.
+    #[must_use]
+    pub fn addresses(&self) -> BTreeSet<IpAddr> {
+        let enabled = self.members.iter().filter(|member| member.enabled);
+        enabled.filter_map(|member| member.endpoint.ip()).collect()
+    }
 }
 
 /// A pool as it arrives from outside.

@@ -4,6 +4,7 @@ use super::error::{ErrorCode, ValidationError};
 use super::id::{TenantId, ZoneId};
 use super::name::DomainName;
 use super::record::RecordName;
+use super::transfer::{Transfer, TransferDraft};
 use serde::{Deserialize, Serialize};
 
 /// Start of authority (RFC 1035 §3.3.13). Times in seconds. The serial is kept by the server.
@@ -44,8 +45,12 @@ pub struct Zone {
     pub name_servers: Vec<DomainName>,
     /// TTL of the NS set, seconds.
     pub ns_ttl: u32,
-    /// SOA serial (RFC 1982): set by the store, grows with each change of the zone or of a service in it.
+    /// SOA serial (RFC 1982): set by the store, grows with each change of the zone, of its records, of a service in it or
+    /// of the addresses of such a service's pool.
     pub serial: u32,
+    /// Who may transfer the zone, and who is told of changes.
+    #[serde(default)]
+    pub transfer: Transfer,
 }
 
 /// A zone as it arrives from outside. Absent fields take their defaults.
@@ -73,6 +78,8 @@ pub struct ZoneDraft {
     pub name_servers: Option<Vec<String>>,
     /// TTL of the NS set, seconds, default 3600.
     pub ns_ttl: Option<i64>,
+    /// Who may transfer the zone, and who is told of changes; default nobody.
+    pub transfer: Option<TransferDraft>,
 }
 
 /// Checks a TTL or another 31-bit number of seconds (RFC 2181 §8).
@@ -165,6 +172,7 @@ impl ZoneDraft {
         let minimum = seconds(&mut errors, "minimum", self.minimum, 60);
         let ttl = seconds(&mut errors, "soaTtl", self.soa_ttl, 3600);
         let ns_ttl = seconds(&mut errors, "nsTtl", self.ns_ttl, 3600);
+        let transfer = self.transfer.as_ref().map(|draft| draft.validate(&mut errors));
         match (name, mname, rname) {
             (Some(name), Some(mname), Some(rname)) if errors.is_empty() => Ok(Zone {
                 id,
@@ -182,6 +190,7 @@ impl ZoneDraft {
                 name_servers,
                 ns_ttl,
                 serial,
+                transfer: transfer.unwrap_or_default(),
             }),
             _ => Err(errors),
         }
@@ -202,6 +211,7 @@ impl From<&Zone> for ZoneDraft {
             soa_ttl: Some(zone.soa.ttl.into()),
             name_servers: Some(zone.name_servers.iter().map(ToString::to_string).collect()),
             ns_ttl: Some(zone.ns_ttl.into()),
+            transfer: Some(TransferDraft::from(&zone.transfer)),
         }
     }
 }

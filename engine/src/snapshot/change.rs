@@ -144,6 +144,7 @@ impl Snapshot {
             services,
             pools,
             settings: Arc::clone(&self.settings),
+            histories: Arc::default(),
         }))
     }
 }

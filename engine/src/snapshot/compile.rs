@@ -219,6 +219,7 @@ impl Snapshot {
             services,
             pools,
             settings: Arc::new(Settings::new(env)),
+            histories: Arc::default(),
         })
     }
 }

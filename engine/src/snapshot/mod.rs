@@ -6,8 +6,10 @@
 mod ahead;
 mod change;
 mod compile;
+mod contents;
 mod facts;
 mod fingerprint;
+mod history;
 mod lane;
 mod map;
 mod names;
@@ -17,15 +19,19 @@ mod registry;
 mod service;
 mod shards;
 mod signing;
+mod tsig;
 mod zone;
 
 pub use change::Changes;
+pub use contents::{ZoneContents, ZoneRecord};
+pub use history::{Difference, is_newer};
 pub use names::Found;
 pub use pool::{CompiledMember, CompiledPool};
 pub use records::{CompiledSet, NodeRecords};
 pub use registry::Slots;
 pub use service::CompiledService;
 pub use signing::{SIGNATURE, SignData, SignedZone, SigningKey, ZoneKeys};
+pub use tsig::{TsigKey, TsigKeys};
 pub use zone::CompiledZone;
 
 pub(crate) use facts::{Facts, MemberSet};
@@ -36,6 +42,7 @@ use crate::environment::{Environment, LatencySettings};
 use crate::geo::Geo;
 use crate::model::{Pool, PoolId, RecordSet, RecordType, Service, ServiceId, Tier, Zone, ZoneId};
 use arc_swap::{ArcSwap, Guard};
+use history::Histories;
 use names::Names;
 use shards::Shards;
 use std::sync::Arc;
@@ -91,6 +98,7 @@ pub struct Snapshot {
     services: Shards<service::ById>,
     pools: Shards<pool::ById>,
     pub(crate) settings: Arc<Settings>,
+    histories: Arc<Histories>,
 }
 
 impl Snapshot {
@@ -102,6 +110,7 @@ impl Snapshot {
             services: Shards::new(),
             pools: Shards::new(),
             settings: Arc::new(Settings::new(&Environment::default())),
+            histories: Arc::default(),
         }
     }
 
@@ -179,6 +188,12 @@ impl Snapshot {
     /// Every stored zone.
     pub fn zones(&self) -> impl Iterator<Item = &CompiledZone> {
         self.names.zones()
+    }
+
+    /// The key of a name in lower-case wire form.
+    #[must_use]
+    pub fn tsig_key(&self, name: &[u8]) -> Option<&Arc<TsigKey>> {
+        self.settings.env.tsig.get(name)
     }
 
     /// The geo databases in use.

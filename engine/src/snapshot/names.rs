@@ -5,6 +5,7 @@
 //! wildcards are worked out when the snapshot is compiled. Delegations cost look-ups only in zones that have some.
 
 use crate::model::ZoneId;
+use crate::snapshot::contents::{ZoneRecord, push_service, push_set};
 use crate::snapshot::records::NodeRecords;
 use crate::snapshot::service::CompiledService;
 use crate::snapshot::shards::{Entry, Shards};
@@ -129,9 +130,9 @@ pub(crate) struct Names {
     names: Shards<Name>,
     /// The stored zones.
     zones: Vec<Place>,
-    /// What a zone says of the apex of a zone below it that is here too: of its records only the DS set is ever
-    /// answered.
-    above: Arc<HashMap<Box<[u8]>, Arc<NodeRecords>>>,
+    /// What a zone (by its place) says of names in a zone below it that is here too: of its records only the DS set of the
+    /// apex is ever answered.
+    above: Arc<HashMap<Arc<[u8]>, (u32, Arc<NodeRecords>)>>,
     hasher: foldhash::fast::FixedState,
     /// Most labels any name has: names above that need no look-up.
     deepest: u8,
@@ -306,7 +307,7 @@ impl Names {
 
     /// What the zone above says of an apex that is here too.
     pub(crate) fn above(&self, apex: &[u8]) -> Option<&NodeRecords> {
-        self.above.get(apex).map(|records| &**records)
+        self.above.get(apex).map(|(_, records)| &**records)
     }
 
     /// The longest name above that exists.
@@ -353,6 +354,68 @@ impl Names {
     /// A stored zone by its id.
     pub(crate) fn zone_by_id(&self, id: ZoneId) -> Option<&CompiledZone> {
         self.zones().find(|zone| zone.id == Some(id))
+    }
+
+    /// Where a stored zone is in the list.
+    pub(super) fn place_of(&self, zone: ZoneId) -> Option<u32> {
+        let at = self.zones.iter().position(|place| place.zone.id == Some(zone))?;
+        u32::try_from(at).ok()
+    }
+
+    /// The same, of a zone that is probably at `guess`.
+    pub(super) fn place_with(&self, zone: ZoneId, guess: usize) -> Option<u32> {
+        match self.zones.get(guess) {
+            Some(place) if place.zone.id == Some(zone) => u32::try_from(guess).ok(),
+            _ => self.place_of(zone),
+        }
+    }
+
+    /// The stored zone at a place.
+    pub(super) fn zone_at(&self, place: u32) -> Option<&CompiledZone> {
+        self.zones.get(place as usize).map(|place| &*place.zone)
+    }
+
+    /// Parts that the names of a zone may be in: its name servers, what it says of zones below, and the shards.
+    pub(super) const PARTS: usize = 2 + Shards::<Name>::COUNT;
+
+    /// Appends the records of a stored zone in one part.
+    pub(super) fn part(&self, place: u32, part: usize, records: &mut Vec<ZoneRecord>) {
+        match part {
+            0 => {
+                let zone = self.zone_at(place);
+                if let Some((zone, set)) = zone.and_then(|zone| Some((zone, zone.name_servers.as_ref()?))) {
+                    push_set(&zone.wire, set, records);
+                }
+            }
+            1 => {
+                for (wire, (_, node)) in self.above.iter().filter(|(_, (of, _))| *of == place) {
+                    node.sets().iter().for_each(|set| push_set(wire, set, records));
+                }
+            }
+            _ => {
+                let names = self.names.shard(part - 2).into_iter().flatten();
+                for name in names.filter(|name| matches!(name.zone, ZoneOf::Stored(of) if of == place)) {
+                    let Node {
+                        service,
+                        records: node,
+                    } = &name.node;
+                    if let Some(service) = service {
+                        push_service(&name.wire, service, records);
+                    }
+                    let sets = node.iter().flat_map(|node| node.sets());
+                    sets.for_each(|set| push_set(&name.wire, set, records));
+                }
+            }
+        }
+    }
+
+    /// Whether a part is the same memory in another tree: then it holds the same.
+    pub(super) fn shares(&self, other: &Self, part: usize) -> bool {
+        match part {
+            0 => false,
+            1 => Arc::ptr_eq(&self.above, &other.above),
+            _ => self.names.shares(&other.names, part - 2),
+        }
     }
 
     /// Makes the apex of a zone exist.
@@ -438,7 +501,7 @@ impl Names {
             // A zone below is here too, and answers for itself.
             let above = Arc::make_mut(&mut self.above);
             match records {
-                Some(records) => above.insert(wire.into(), records),
+                Some(records) => above.insert(wire.into(), (at, records)),
                 None => above.remove(wire),
             };
             return true;

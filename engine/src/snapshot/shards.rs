@@ -103,6 +103,22 @@ impl<T: Entry> Shards<T> {
         self.shards.iter().flat_map(|shard| shard.iter())
     }
 
+    /// Number of shards.
+    pub(crate) const COUNT: usize = SHARDS;
+
+    /// The entries of one shard, in no particular order.
+    pub(crate) fn shard(&self, index: usize) -> Option<impl Iterator<Item = &T>> {
+        self.shards.get(index).map(|shard| shard.iter())
+    }
+
+    /// Whether a shard is shared with another map.
+    pub(crate) fn shares(&self, other: &Self, index: usize) -> bool {
+        match (self.shards.get(index), other.shards.get(index)) {
+            (Some(one), Some(two)) => Arc::ptr_eq(one, two),
+            _ => false,
+        }
+    }
+
     /// Number of entries.
     pub(crate) fn len(&self) -> usize {
         self.len

@@ -1,7 +1,8 @@
 //! Zones in a snapshot.
 
 use crate::environment::Environment;
-use crate::model::{DomainName, Rdata, RecordName, RecordType, Soa, Zone, ZoneId};
+use crate::model::{DomainName, Rdata, RecordName, RecordType, Soa, Transfer, Zone, ZoneId};
+use crate::snapshot::contents::ZoneRecord;
 use crate::snapshot::records::CompiledSet;
 use crate::snapshot::signing::SignedZone;
 use std::sync::Arc;
@@ -28,6 +29,8 @@ pub struct CompiledZone {
     pub name_servers: Option<CompiledSet>,
     /// What its answers are signed with, if they are.
     pub signed: Option<SignedZone>,
+    /// Who may transfer it, and who is told of changes.
+    pub transfer: Transfer,
     /// Made up for a service outside every zone, so that the service works before anyone makes a zone: the apex is
     /// the service's own name, or for a wildcard the name above the `*`.
     pub synthetic: bool,
@@ -64,6 +67,7 @@ impl CompiledZone {
             soa_set: soa_set(&zone.soa, zone.serial),
             name_servers: ns_set(&zone.name_servers, zone.ns_ttl),
             signed: keys.map(|keys| SignedZone::new(Arc::clone(keys), zone.soa.ttl)),
+            transfer: zone.transfer.clone(),
             synthetic: false,
         }
     }
@@ -89,8 +93,21 @@ impl CompiledZone {
             serial: 1,
             name_servers: None,
             signed: None,
+            transfer: Transfer::default(),
             synthetic: true,
         }
+    }
+
+    /// The SOA as a record of the zone.
+    #[must_use]
+    pub fn soa_record(&self) -> Option<ZoneRecord> {
+        let data = self.soa_set.data.first()?.clone();
+        Some(ZoneRecord {
+            owner: Arc::clone(&self.wire),
+            rtype: self.soa_set.rtype,
+            ttl: self.soa_set.ttl,
+            data,
+        })
     }
 
     /// TTL of the SOA in a negative answer, seconds: the smaller of the SOA's own TTL and MINIMUM (RFC 2308 §3).

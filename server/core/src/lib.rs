@@ -20,6 +20,7 @@ pub mod ops;
 pub mod reconciler;
 pub mod start;
 pub mod store;
+mod tsig;
 pub mod watch;
 
 pub use error::{Chain, OpError, Written};

@@ -81,7 +81,7 @@ pub(crate) struct Plan<'s> {
 }
 
 impl<'s> Plan<'s> {
-    fn error(rcode: u16) -> Self {
+    pub(crate) fn error(rcode: u16) -> Self {
         Self {
             rcode,
             zone: None,
@@ -131,9 +131,8 @@ pub(crate) fn decide<'s>(
     asker: Asker,
     scratch: &mut Scratch,
 ) -> Result<Plan<'s>, ServiceId> {
-    // Zones are in class IN only; `version.bind` and its like in CH are nobody's business. Zone transfers have no
-    // peers to go to.
-    if query.qclass != code::CLASS_IN || matches!(query.qtype, code::AXFR | code::IXFR) {
+    // Zones are in class IN only; `version.bind` and its like in CH are nobody's business.
+    if query.qclass != code::CLASS_IN {
         return Ok(Plan::error(rcode::REFUSED));
     }
     if query.qtype == code::NXNAME {

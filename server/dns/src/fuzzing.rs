@@ -100,7 +100,7 @@ impl Server {
         let mut bridge = self.bridge(transport);
         let mut out = Vec::new();
         match bridge.answer(self.moment(), message, client, &mut out) {
-            Handled::Done | Handled::InPlace(_) => {}
+            Handled::Done | Handled::InPlace(_) | Handled::Transfer => {}
             Handled::Left(_) => bridge.finish(self.moment(), message, client, slow, &mut out),
         }
         assert_eq!(self.context.stats.snapshot().panics, 0, "a panic was caught");
@@ -126,7 +126,7 @@ impl Server {
         let place = Place { buffer, length };
         let handled = bridge.answer_alone(self.moment(), place, client, &mut out);
         match handled {
-            Handled::Done => {}
+            Handled::Done | Handled::Transfer => {}
             Handled::InPlace(length) => return (buffer.get(..length).unwrap_or_default().to_vec(), true),
             Handled::Left(_) => bridge.finish(self.moment(), &message, client, slow, &mut out),
         }

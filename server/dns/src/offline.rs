@@ -69,7 +69,7 @@ impl Answerer {
         };
         match self.bridge.answer_alone(moment, place, CLIENT, out) {
             Handled::InPlace(length) => self.buffer.get(..length).unwrap_or_default(),
-            Handled::Done | Handled::Left(_) => &self.beside,
+            Handled::Done | Handled::Left(_) | Handled::Transfer => &self.beside,
         }
     }
 }

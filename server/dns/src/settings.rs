@@ -90,6 +90,8 @@ pub struct DnsSettings {
     /// protocol, version 2: the client is the one it names. Such addresses must not be open to others, who could then
     /// claim to be anybody.
     pub proxies: Vec<IpNet>,
+    /// Transfers of zones that may be on their way at the same time.
+    pub transfers: usize,
 }
 
 impl Default for DnsSettings {
@@ -104,6 +106,7 @@ impl Default for DnsSettings {
             payload_without_cookie: MAX_PAYLOAD,
             rate: RateLimit::default(),
             proxies: Vec::new(),
+            transfers: 16,
         }
     }
 }

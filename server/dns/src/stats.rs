@@ -223,6 +223,11 @@ pub struct DnsStats {
     proxy_refused: Counter,
     /// Unix time of the last warning about a proxy.
     warned_of_proxy: AtomicU64,
+    transfers: [Counter; 2],
+    transfers_refused: Counter,
+    tsig_errors: Counter,
+    /// Unix time of the last warning about a refused transfer.
+    warned_of_transfer: AtomicU64,
     /// Unix time of the last warning about a client that no database can place.
     warned: AtomicU64,
     /// Unix time of the last warning about a failed script.
@@ -287,6 +292,22 @@ impl DnsStats {
         }
     }
 
+    /// Counts a transfer that was begun.
+    pub(crate) fn transfer(&self, incremental: bool) {
+        add(self.transfers.get(usize::from(incremental)), 1);
+    }
+
+    /// Counts a transfer that was refused; `true` at most once a minute: then it is logged.
+    pub(crate) fn transfer_refused(&self, now: u64) -> bool {
+        add(Some(&self.transfers_refused), 1);
+        once_a_minute(&self.warned_of_transfer, now)
+    }
+
+    /// Counts a message whose signature was not good.
+    pub(crate) fn tsig_error(&self) {
+        add(Some(&self.tsig_errors), 1);
+    }
+
     /// `true` at most once a minute for each service, and once a second for all of them: then a failed script is logged.
     /// The engine counts them, by service. `logged` is when that last happened for the service.
     pub(crate) fn script_failed(&self, logged: &AtomicU64, now: u64) -> bool {
@@ -306,6 +327,9 @@ impl DnsStats {
             tcp_replaced: load(&self.tcp_replaced),
             private_client_ip: load(&self.private_client_ip),
             proxy_refused: load(&self.proxy_refused),
+            transfers: self.transfers.each_ref().map(load),
+            transfers_refused: load(&self.transfers_refused),
+            tsig_errors: load(&self.tsig_errors),
             over_limit: self.limit.refused(),
             ..DnsCounts::default()
         };
@@ -370,6 +394,12 @@ pub struct DnsCounts {
     pub private_client_ip: u64,
     /// Datagrams and connections of trusted proxies without a PROXY header, or with a broken one.
     pub proxy_refused: u64,
+    /// Transfers of zones that were begun: as a whole, and of what has changed.
+    pub transfers: [u64; 2],
+    /// Transfers that were refused.
+    pub transfers_refused: u64,
+    /// Messages with a TSIG signature that was not good.
+    pub tsig_errors: u64,
 }
 
 impl DnsCounts {

@@ -1,7 +1,7 @@
 //! Writes records with compressed names (RFC 1035 §4.1.4).
 
 use crate::wire::code;
-use gslb_engine::snapshot::CompiledSet;
+use gslb_engine::snapshot::{CompiledSet, ZoneRecord};
 
 /// Most places that names can point to: more would cost time for little.
 const MAX_PLACES: usize = 64;
@@ -130,6 +130,18 @@ impl<'o> Writer<'o> {
         for (to, from) in self.out.iter_mut().skip(at).zip(length.to_be_bytes()) {
             *to = from;
         }
+    }
+
+    /// Writes one record unless the message would be longer than `room`. False when it was not written.
+    pub(crate) fn record_within(&mut self, record: &ZoneRecord, room: usize) -> bool {
+        let before = (self.out.len(), self.used);
+        self.record(&record.owner, record.rtype, record.ttl, record.data.as_wire());
+        let fits = self.out.len() <= room;
+        if !fits {
+            self.out.truncate(before.0);
+            self.used = before.1;
+        }
+        fits
     }
 
     /// Compresses the names in data of the types of RFC 1035, whose form everybody knows (RFC 3597 §4).

@@ -18,6 +18,7 @@ mod precondition;
 mod records;
 mod services;
 mod steering;
+mod tsig_keys;
 mod zone_files;
 mod zones;
 
@@ -64,6 +65,7 @@ fn parts() -> (Router<AppState>, utoipa::openapi::OpenApi) {
         .merge(dnssec::router())
         .merge(services::router())
         .merge(steering::router())
+        .merge(tsig_keys::router())
         .merge(zone_files::router())
         .merge(zones::router());
     let (router, mut document) = OpenApiRouter::with_openapi(Document::openapi())

@@ -8,7 +8,7 @@ use gslb_core::events::EventBus;
 use gslb_core::license::LicenseStatus;
 use gslb_core::reconciler::Reconciler;
 use gslb_core::store::{Store, StoreError};
-use gslb_dns::DnsStats;
+use gslb_dns::{DnsStats, Notifier};
 use gslb_engine::model::MemberId;
 use gslb_engine::snapshot::{Snapshot, SnapshotCell};
 use gslb_probe::{HealthEvent, Prober, Target};
@@ -78,6 +78,19 @@ pub async fn snapshots(
             prober.set_targets(targets(&cell.load(), &known));
             generation = Some(now);
         }
+        tokio::select! {
+            changed = status.changed() => if changed.is_err() { return },
+            () = stop.cancelled() => return,
+        }
+    }
+}
+
+/// Tells secondaries of new serials, until `stop`.
+pub async fn serials(reconciler: Reconciler, mut notifier: Notifier, stop: CancellationToken) {
+    let mut status = reconciler.watch();
+    loop {
+        status.borrow_and_update();
+        notifier.look();
         tokio::select! {
             changed = status.changed() => if changed.is_err() { return },
             () = stop.cancelled() => return,

@@ -45,7 +45,12 @@ impl Source for DnsSource {
         for (action, value) in [("drop", counts.limited_dropped), ("slip", counts.limited_slipped)] {
             out.push(Sample::count("gslbd_dns_rate_limited_total", &[action], value));
         }
+        for (kind, value) in ["axfr", "ixfr"].into_iter().zip(counts.transfers) {
+            out.push(Sample::count("gslbd_dns_transfers_total", &[kind], value));
+        }
         for (name, value) in [
+            ("gslbd_dns_transfers_refused_total", counts.transfers_refused),
+            ("gslbd_dns_tsig_errors_total", counts.tsig_errors),
             ("gslbd_dns_no_data_total", counts.no_data),
             ("gslbd_dns_dropped_total", counts.dropped),
             ("gslbd_dns_truncated_total", counts.truncated),

@@ -20,7 +20,8 @@ use gslb_core::Core;
 use gslb_core::clock::Clock;
 use gslb_core::config::{ConfigError, PortOrOff, Settings, Sources};
 use gslb_dns::{
-    Certificate, CookieSecret, DnsServer, DnsSettings, DnsStats, Encrypted, RateLimit, TcpLimits, Transport,
+    Certificate, CookieSecret, DnsServer, DnsSettings, DnsStats, Encrypted, Notifier, RateLimit, TcpLimits,
+    Transport,
 };
 use gslb_engine::model::MemberId;
 use gslb_probe::{Prober, ProberSettings, SystemClock};
@@ -171,6 +172,8 @@ impl Daemon {
             stop.clone(),
         ));
         tasks.spawn(stop.clone().run_until_cancelled_owned(rate.run(stats)));
+        let notifier = Notifier::new(Arc::clone(&core.snapshot), dns.local_addrs());
+        tasks.spawn(follow::serials(core.reconciler.clone(), notifier, stop.clone()));
         let (reconciler, cell) = (core.reconciler.clone(), Arc::clone(&core.snapshot));
         tasks.spawn(follow::snapshots(
             reconciler,
@@ -348,6 +351,7 @@ fn dns_settings(settings: &Settings, certificate: Option<&Certificate>) -> DnsSe
             ipv6_prefix: settings.rate_limit.ipv6_prefix.min(128) as u8,
         },
         proxies: dns.proxy_protocol_from.0.clone(),
+        transfers: size(dns.transfers),
     }
 }
 

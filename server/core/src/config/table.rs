@@ -59,6 +59,8 @@ settings! {
         tcp_idle_seconds: u32 = "tcpIdleSeconds", "10", restart;
         "Networks of proxies that begin each UDP datagram and each connection (TCP; TLS, before the handshake) with a PROXY protocol header, version 2; the client is the one it names. Without the header they are refused, and nobody else's is taken. A forged sender address from there could claim to be anybody: keep such addresses out at the border."
         proxy_protocol_from: Networks = "proxyProtocolFrom", "", restart;
+        "Transfers of zones (AXFR, IXFR) on their way at the same time; further ones get SERVFAIL and are tried again by the secondary."
+        transfers: u32 = "transfers", "16", restart;
     }
 
     /// Response rate limiting of DNS over UDP.
@@ -336,6 +338,7 @@ impl Settings {
                 1..=u32::MAX,
             ),
             ("dns.tcpIdleSeconds", self.dns.tcp_idle_seconds, 1..=86_400),
+            ("dns.transfers", self.dns.transfers, 0..=10_000),
             ("dns.rateLimit.ipv4Prefix", self.rate_limit.ipv4_prefix, 1..=32),
             ("dns.rateLimit.ipv6Prefix", self.rate_limit.ipv6_prefix, 1..=128),
         ];

@@ -2,7 +2,8 @@
 
 use super::Draft;
 use gslb_api_types::{
-    DnssecDraft, LicenseDraft, LoadDraft, LoginRequest, PasswordChange, TokenDraft, TraceRequest, UserDraft,
+    DnssecDraft, LicenseDraft, LoadDraft, LoginRequest, PasswordChange, TokenDraft, TraceRequest,
+    TsigKeyDraft, UserDraft,
 };
 use gslb_engine::model::{
     ErrorCode, HealthCheckDraft, MemberDraft, PoolDraft, RecordDraft, ServiceDraft, ValidationError,
@@ -164,6 +165,8 @@ impl Draft for UserDraft {
 }
 
 impl Draft for TokenDraft {}
+
+impl Draft for TsigKeyDraft {}
 
 impl Draft for LicenseDraft {}
 

@@ -161,6 +161,24 @@ pub const CATALOGUE: &[Metric] = &[
     ),
     metric(
         Counter,
+        "gslbd_dns_transfers_total",
+        &["kind"],
+        "Transfers of zones begun: whole zones (axfr) and differences (ixfr)",
+    ),
+    metric(
+        Counter,
+        "gslbd_dns_transfers_refused_total",
+        &[],
+        "Transfers of zones refused: not a peer, or signed online",
+    ),
+    metric(
+        Counter,
+        "gslbd_dns_tsig_errors_total",
+        &[],
+        "Messages with a TSIG signature that was not good",
+    ),
+    metric(
+        Counter,
         "gslbd_dns_script_step_error_total",
         &["service"],
         "Script steps that failed open",

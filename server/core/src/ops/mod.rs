@@ -18,6 +18,7 @@ mod services;
 mod settings;
 mod status;
 mod tokens;
+mod tsig_keys;
 mod users;
 mod zone_files;
 mod zones;
@@ -261,6 +262,7 @@ fn owner(document: &Document) -> Option<TenantId> {
         Document::Service(service) => Some(service.tenant_id),
         Document::Record(set) => Some(set.tenant_id),
         Document::Dnssec(keys) => Some(keys.tenant_id),
+        Document::TsigKey(key) => Some(key.tenant_id),
         Document::User(user) => Some(user.tenant_id),
         Document::Token(token) => Some(token.tenant_id),
         Document::License(_) => None,

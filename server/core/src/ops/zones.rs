@@ -140,7 +140,13 @@ impl Ops {
         proposal: &Proposal<ZoneDraft>,
     ) -> Result<Zone, OpError> {
         let draft = &proposal.draft;
-        let validated = draft.validate(id, actor.tenant_id, serial);
+        let mut validated = draft.validate(id, actor.tenant_id, serial);
+        if let Ok(zone) = &validated {
+            let problems = self.unknown_keys(actor, zone).await?;
+            if !problems.is_empty() {
+                validated = Err(problems);
+            }
+        }
         let name = DomainName::parse("name", draft.name.as_deref().unwrap_or_default());
         let holder = match &name {
             Ok(name) => self.parts.store.zone_by_name(name.as_str()).await?,

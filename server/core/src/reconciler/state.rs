@@ -1,6 +1,7 @@
 //! What the reconciler compiles from, kept in memory and updated change by change.
 
 use super::keys::KeyRing;
+use super::serials::{grow_above, grow_around, grow_for_pool, grow_zone};
 use super::touched::Touched;
 use super::{Inputs, Message};
 use crate::clock::Clock;
@@ -9,11 +10,12 @@ use crate::events::EventBus;
 use crate::geo::GeoSet;
 use crate::license::{self, LicenseState, LicenseStatus};
 use crate::mapfile;
-use crate::store::{Action, Change, Document, Store, StoreError, ZoneRecords};
+use crate::store::{Action, Change, Document, Store, StoreError, TsigKeyRecord, ZoneRecords};
+use crate::tsig;
 use arc_swap::ArcSwap;
 use gslb_api_types::EventKind;
 use gslb_engine::environment::{Environment, MapRule};
-use gslb_engine::model::{DomainName, RecordSet, Service, TenantId, Tier, ValidationError, Zone, ZoneId};
+use gslb_engine::model::{RecordSet, Service, TenantId, Tier, ValidationError};
 use gslb_engine::script::Scripts;
 use gslb_engine::snapshot::{Configuration, Slots, Snapshot};
 use std::collections::HashSet;
@@ -36,6 +38,7 @@ pub(super) struct State {
     clock: Clock,
     scripts: Arc<dyn Scripts>,
     keys: KeyRing,
+    tsig_keys: Vec<TsigKeyRecord>,
     /// Seeds name hashes and starts of round-robin; the same for every snapshot of this process.
     entropy: u64,
     errors: FileErrors,
@@ -83,6 +86,7 @@ impl State {
             clock: inputs.clock.clone(),
             scripts: Arc::clone(&inputs.scripts),
             keys: KeyRing::new(stored.keys),
+            tsig_keys: stored.tsig_keys,
             entropy: u64::from_ne_bytes(seed),
             errors: FileErrors::default(),
             fallback: 0,
@@ -152,18 +156,24 @@ impl State {
             Document::Service(service) => touched.service(service.id),
             Document::Record(set) => touched.name(set.zone_id, &set.name),
             // The keys belong to what every zone is compiled with.
-            Document::Dnssec(_) => *touched = Touched::everything(),
+            Document::Dnssec(_) | Document::TsigKey(_) => *touched = Touched::everything(),
             Document::User(_) | Document::Token(_) | Document::License(_) => {}
         }
-        let mut grow = |domain: &DomainName| {
-            if let Some(zone) = bump_serial(&mut config.zones, domain) {
-                touched.zone(zone);
-            }
-        };
         match &change.action {
-            Action::Put(Document::Zone(zone)) => put(&mut config.zones, zone, |z| z.id),
+            Action::Put(Document::Zone(zone)) => {
+                let old = config.zones.iter().find(|known| known.id == zone.id);
+                let old = old.map(|old| old.name.clone());
+                put(&mut config.zones, zone, |z| z.id);
+                if old.as_ref() != Some(&zone.name) {
+                    grow_above(config, touched, zone.name.as_str());
+                    if let Some(old) = old {
+                        grow_above(config, touched, old.as_str());
+                    }
+                }
+            }
             Action::Delete(Document::Zone(zone)) => {
                 config.zones.retain(|z| z.id != zone.id);
+                grow_above(config, touched, zone.name.as_str());
                 config.records.retain(|set| set.zone_id != zone.id);
                 self.keys.remove(zone.id);
             }
@@ -193,7 +203,14 @@ impl State {
                 }
                 put_records(config, touched, sets, removed);
             }
-            Action::Put(Document::Pool(pool)) => put(&mut config.pools, pool, |p| p.id),
+            Action::Put(Document::Pool(pool)) => {
+                let old = config.pools.iter().find(|known| known.id == pool.id);
+                let moved = old.is_some_and(|old| old.addresses() != pool.addresses());
+                put(&mut config.pools, pool, |p| p.id);
+                if moved {
+                    grow_for_pool(config, touched, pool.id);
+                }
+            }
             Action::Delete(Document::Pool(pool)) => config.pools.retain(|p| p.id != pool.id),
             Action::Put(Document::Service(service)) => {
                 let old = config
@@ -201,16 +218,18 @@ impl State {
                     .iter()
                     .find(|s| s.id == service.id)
                     .map(|s| s.domain.clone());
-                grow(&service.domain);
+                grow_around(config, touched, service.domain.as_str());
                 if let Some(old) = old.filter(|old| *old != service.domain) {
-                    grow(&old);
+                    grow_around(config, touched, old.as_str());
                 }
                 put(&mut config.services, service, |s: &Service| s.id);
             }
             Action::Delete(Document::Service(service)) => {
-                grow(&service.domain);
+                grow_around(config, touched, service.domain.as_str());
                 config.services.retain(|s| s.id != service.id);
             }
+            Action::Put(Document::TsigKey(key)) => put(&mut self.tsig_keys, key, |key| key.id),
+            Action::Delete(Document::TsigKey(key)) => self.tsig_keys.retain(|known| known.id != key.id),
             Action::Put(Document::License(license)) => {
                 self.stored_license = Some(license.text.clone());
                 return false;
@@ -334,6 +353,7 @@ impl State {
             Some(snapshot) => snapshot,
             None => self.compile_everything()?,
         };
+        let snapshot = snapshot.following(base);
         self.touched = Touched::default();
         self.tell_fallback(&snapshot);
         Ok(snapshot)
@@ -349,6 +369,7 @@ impl State {
             tier: self.license.load().tier,
             scripts: Arc::clone(&self.scripts),
             keys: Arc::new(keys),
+            tsig: Arc::new(self.tsig_keys.iter().filter_map(tsig::key).collect()),
         };
         Snapshot::compile(&self.config, &environment, &mut self.slots, self.entropy).map_err(|e| told_all(&e))
     }
@@ -422,22 +443,4 @@ fn put_records(config: &mut Configuration, touched: &mut Touched, put: &[RecordS
         touched.name(set.zone_id, &set.name);
         config.records.push(set.clone());
     }
-}
-
-/// As the store does with the row: a zone with another record has a new serial.
-fn grow_zone(config: &mut Configuration, touched: &mut Touched, zone: ZoneId) {
-    if let Some(zone) = config.zones.iter_mut().find(|known| known.id == zone) {
-        zone.serial = zone.serial.wrapping_add(1);
-        touched.zone(zone.id);
-    }
-}
-
-/// As the store does with the row: the closest zone around a name has a new serial.
-fn bump_serial(zones: &mut [Zone], domain: &DomainName) -> Option<ZoneId> {
-    let closest = zones
-        .iter_mut()
-        .filter(|zone| domain.is_within(&zone.name))
-        .max_by_key(|zone| zone.name.as_str().len())?;
-    closest.serial = closest.serial.wrapping_add(1);
-    Some(closest.id)
 }

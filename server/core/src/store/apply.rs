@@ -1,7 +1,8 @@
 //! Applies one change: rows, member index, claim, zone serial, audit row and revision, in one transaction.
 
 use super::change::{Action, Change, Document, ObjectKind, ZoneRecords};
-use super::zone_records::{bump_zone, put_record};
+use super::serials::{addresses_of, bump_above, bump_around, bump_for_pool, bump_zone, name_of_zone};
+use super::zone_records::put_record;
 use super::{Store, StoreError};
 use crate::clock::to_millis;
 use sqlx::sqlite::SqliteConnection;
@@ -24,6 +25,7 @@ fn table(kind: ObjectKind) -> &'static str {
         ObjectKind::Service => "services",
         ObjectKind::Record => "records",
         ObjectKind::Dnssec => "dnssec",
+        ObjectKind::TsigKey => "tsig_keys",
         ObjectKind::User => "users",
         ObjectKind::Token => "tokens",
         ObjectKind::License => "license",
@@ -141,6 +143,7 @@ async fn put(
     let revision = signed(revision);
     match document {
         Document::Zone(zone) => {
+            let old = name_of_zone(&mut *tx, zone.id).await?;
             sqlx::query(
                 "INSERT INTO zones (id, tenant_id, name, revision, created_at, updated_at, document)
                  VALUES (?1, ?2, ?3, ?4, ?5, ?5, ?6)
@@ -152,11 +155,19 @@ async fn put(
             .bind(revision)
             .bind(time)
             .bind(&json)
-            .execute(tx)
+            .execute(&mut *tx)
             .await
             .map_err(rule("write a zone"))?;
+            // Names have come into this zone, or left it, for that above.
+            if old.as_deref() != Some(zone.name.as_str()) {
+                bump_above(&mut *tx, zone.name.as_str()).await?;
+                if let Some(old) = old {
+                    bump_above(tx, &old).await?;
+                }
+            }
         }
         Document::Pool(pool) => {
+            let old = addresses_of(&mut *tx, pool.id).await?;
             sqlx::query(
                 "INSERT INTO pools (id, tenant_id, name, revision, created_at, updated_at, document)
                  VALUES (?1, ?2, ?3, ?4, ?5, ?5, ?6)
@@ -183,6 +194,9 @@ async fn put(
                     .execute(&mut *tx)
                     .await
                     .map_err(rule("write a member"))?;
+            }
+            if old.is_some_and(|old| old != pool.addresses()) {
+                bump_for_pool(tx, pool.id).await?;
             }
         }
         Document::Service(service) => {
@@ -221,9 +235,9 @@ async fn put(
                 .execute(&mut *tx)
                 .await
                 .map_err(rule("claim a domain"))?;
-            bump_serial(tx, service.domain.as_str()).await?;
+            bump_around(tx, service.domain.as_str()).await?;
             if let Some(old) = old.filter(|old| old != service.domain.as_str()) {
-                bump_serial(tx, &old).await?;
+                bump_around(tx, &old).await?;
             }
         }
         Document::Record(set) => {
@@ -245,6 +259,22 @@ async fn put(
             .await
             .map_err(rule("write the keys of a zone"))?;
             bump_zone(tx, keys.zone_id).await?;
+        }
+        Document::TsigKey(key) => {
+            sqlx::query(
+                "INSERT INTO tsig_keys (id, tenant_id, name, revision, created_at, updated_at, document)
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?5, ?6)
+                 ON CONFLICT (id) DO UPDATE SET name = ?3, revision = ?4, updated_at = ?5, document = ?6",
+            )
+            .bind(&id)
+            .bind(&tenant)
+            .bind(key.name.to_string())
+            .bind(revision)
+            .bind(time)
+            .bind(&json)
+            .execute(tx)
+            .await
+            .map_err(rule("write a TSIG key"))?;
         }
         Document::User(user) => {
             sqlx::query(
@@ -300,7 +330,8 @@ async fn put(
 async fn delete(tx: &mut SqliteConnection, document: &Document) -> Result<(), StoreError> {
     remove(tx, table(document.kind()), &document.id().to_string()).await?;
     match document {
-        Document::Service(service) => bump_serial(tx, service.domain.as_str()).await,
+        Document::Zone(zone) => bump_above(tx, zone.name.as_str()).await,
+        Document::Service(service) => bump_around(tx, service.domain.as_str()).await,
         Document::Record(set) => bump_zone(tx, set.zone_id).await,
         Document::Dnssec(keys) => bump_zone(tx, keys.zone_id).await,
         _ => Ok(()),
@@ -314,27 +345,6 @@ async fn remove(tx: &mut SqliteConnection, table: &str, id: &str) -> Result<(), 
         .await
         .map_err(rule("delete an object"))?;
     Ok(())
-}
-
-/// Raises the serial of the closest zone around `domain`: secondaries and caches see that the zone has changed. The
-/// zone's revision stays: nobody has edited the zone.
-async fn bump_serial(tx: &mut SqliteConnection, domain: &str) -> Result<(), StoreError> {
-    let mut rest = domain;
-    loop {
-        let done = sqlx::query(
-            "UPDATE zones SET document =
-                 json_set(document, '$.serial', (json_extract(document, '$.serial') + 1) % 4294967296)
-             WHERE name = ?",
-        )
-        .bind(rest)
-        .execute(&mut *tx)
-        .await
-        .map_err(StoreError::query("raise a zone's serial"))?;
-        match rest.split_once('.') {
-            Some((_, parent)) if done.rows_affected() == 0 && !parent.is_empty() => rest = parent,
-            _ => return Ok(()),
-        }
-    }
 }
 
 async fn audit(tx: &mut SqliteConnection, revision: u64, change: &Change) -> Result<(), StoreError> {

@@ -1,6 +1,6 @@
 //! A change of the configuration as a value.
 
-use super::records::{KeysRecord, LicenseRecord, TokenRecord, UserRecord};
+use super::records::{KeysRecord, LicenseRecord, TokenRecord, TsigKeyRecord, UserRecord};
 use gslb_engine::model::{Actor, Pool, RecordSet, Service, TenantId, Zone};
 use serde::Serialize;
 use std::borrow::Cow;
@@ -21,6 +21,8 @@ pub enum ObjectKind {
     Record,
     /// The keys of a zone.
     Dnssec,
+    /// A TSIG key.
+    TsigKey,
     /// A user account.
     User,
     /// An API token.
@@ -39,6 +41,7 @@ impl ObjectKind {
             Self::Service => "service",
             Self::Record => "record",
             Self::Dnssec => "dnssec",
+            Self::TsigKey => "tsigkey",
             Self::User => "user",
             Self::Token => "token",
             Self::License => "license",
@@ -59,6 +62,8 @@ pub enum Document {
     Record(RecordSet),
     /// The keys of a zone; its id is the zone's.
     Dnssec(KeysRecord),
+    /// A TSIG key.
+    TsigKey(TsigKeyRecord),
     /// A user account.
     User(UserRecord),
     /// An API token.
@@ -80,6 +85,7 @@ impl Document {
             Self::Service(_) => ObjectKind::Service,
             Self::Record(_) => ObjectKind::Record,
             Self::Dnssec(_) => ObjectKind::Dnssec,
+            Self::TsigKey(_) => ObjectKind::TsigKey,
             Self::User(_) => ObjectKind::User,
             Self::Token(_) => ObjectKind::Token,
             Self::License(_) => ObjectKind::License,
@@ -95,6 +101,7 @@ impl Document {
             Self::Service(service) => service.id.0,
             Self::Record(set) => set.id.0,
             Self::Dnssec(keys) => keys.zone_id.0,
+            Self::TsigKey(key) => key.id.0,
             Self::User(user) => user.id.0,
             Self::Token(token) => token.id.0,
             Self::License(_) => Self::LICENSE_ID,
@@ -110,6 +117,7 @@ impl Document {
             Self::Service(service) => service.name.as_str().into(),
             Self::Record(set) => format!("{} {}", set.name, set.rtype).into(),
             Self::Dnssec(keys) => keys.zone.as_str().into(),
+            Self::TsigKey(key) => key.name.to_string().into(),
             Self::User(user) => user.name.as_str().into(),
             Self::Token(token) => token.name.as_str().into(),
             Self::License(_) => "license".into(),
@@ -124,6 +132,7 @@ impl Document {
             Self::Service(service) => serde_json::to_string(service),
             Self::Record(set) => serde_json::to_string(set),
             Self::Dnssec(keys) => serde_json::to_string(keys),
+            Self::TsigKey(key) => serde_json::to_string(key),
             Self::User(user) => serde_json::to_string(user),
             Self::Token(token) => serde_json::to_string(token),
             Self::License(license) => serde_json::to_string(license),
@@ -139,6 +148,7 @@ impl Document {
             Self::Service(service) => serde_json::to_value(service),
             Self::Record(set) => serde_json::to_value(set),
             Self::Dnssec(keys) => serde_json::to_value(keys),
+            Self::TsigKey(key) => serde_json::to_value(key),
             Self::User(user) => serde_json::to_value(user),
             Self::Token(token) => serde_json::to_value(token),
             Self::License(license) => serde_json::to_value(license),
@@ -150,6 +160,8 @@ impl Document {
             // Private keys of zones.
             object.remove("ksk");
             object.remove("zsk");
+            // Shared secrets.
+            object.remove("secret");
             // The signature is what makes a licence usable; its payload may be seen.
             if let Some(text) = object.get_mut("text") {
                 let payload = text

@@ -11,6 +11,7 @@ mod list;
 mod log;
 mod read;
 mod records;
+mod serials;
 mod sessions;
 mod zone_records;
 
@@ -19,7 +20,8 @@ pub use change::{Action, Audit, Change, Document, ObjectKind, ZoneRecords};
 pub(crate) use list::{Listing, limit_of};
 pub use log::{Commit, ConfigLog};
 pub use read::{Aggregate, Configuration};
-pub use records::{KeysRecord, LicenseRecord, Row, TokenRecord, UserRecord};
+pub use records::{KeysRecord, LicenseRecord, Row, TokenRecord, TsigKeyRecord, UserRecord};
+pub(crate) use serials::closest;
 pub use sessions::SessionRecord;
 
 use sqlx::migrate::Migrator;

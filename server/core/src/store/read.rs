@@ -1,7 +1,7 @@
 //! Reads of single aggregates, and of the whole configuration at start.
 
 use super::change::ObjectKind;
-use super::records::{KeysRecord, LicenseRecord, Row, TokenRecord, UserRecord};
+use super::records::{KeysRecord, LicenseRecord, Row, TokenRecord, TsigKeyRecord, UserRecord};
 use super::{Store, StoreError};
 use crate::clock::from_millis;
 use gslb_engine::model::{MemberId, Pool, PoolId, RecordSet, Service, ServiceId, TenantId, Zone};
@@ -33,6 +33,7 @@ aggregates! {
     Service = Service in "services";
     RecordSet = Record in "records";
     KeysRecord = Dnssec in "dnssec";
+    TsigKeyRecord = TsigKey in "tsig_keys";
     UserRecord = User in "users";
     TokenRecord = Token in "tokens";
     LicenseRecord = License in "license";
@@ -79,6 +80,8 @@ pub struct Configuration {
     pub records: Vec<RecordSet>,
     /// Keys of the zones that are signed.
     pub keys: Vec<KeysRecord>,
+    /// TSIG keys of all tenants.
+    pub tsig_keys: Vec<TsigKeyRecord>,
     /// Revision of the last change in it.
     pub revision: u64,
 }
@@ -169,6 +172,13 @@ impl Store {
         {
             configuration.keys.push(row.read::<KeysRecord>()?.value);
         }
+        for row in query(TsigKeyRecord::TABLE)
+            .fetch_all(&mut *tx)
+            .await
+            .map_err(StoreError::query(context))?
+        {
+            configuration.tsig_keys.push(row.read::<TsigKeyRecord>()?.value);
+        }
         Ok(configuration)
     }
 
@@ -224,6 +234,14 @@ impl Store {
     /// # Errors
     /// As for [`get`](Self::get).
     pub async fn zone_by_name(&self, name: &str) -> Result<Option<Row<Zone>>, StoreError> {
+        self.one("name", name).await
+    }
+
+    /// The TSIG key with a name, in whatever tenant.
+    ///
+    /// # Errors
+    /// As for [`get`](Self::get).
+    pub async fn tsig_key_by_name(&self, name: &str) -> Result<Option<Row<TsigKeyRecord>>, StoreError> {
         self.one("name", name).await
     }
 

@@ -1,7 +1,9 @@
 //! Stored objects that are no part of the routing model: accounts, tokens, the licence, keys of signed zones.
 
 use gslb_api_types::DnssecMode;
-use gslb_engine::model::{Permission, Role, TenantId, TokenId, UserId, ZoneId};
+use gslb_engine::model::{
+    Permission, RecordName, Role, TenantId, TokenId, TsigAlgorithm, TsigKeyId, UserId, ZoneId,
+};
 use serde::{Deserialize, Serialize};
 use time::OffsetDateTime;
 
@@ -91,6 +93,32 @@ pub struct KeysRecord {
     pub ksk: String,
     /// PKCS#8 in base64: the other key, if there are two.
     pub zsk: Option<String>,
+}
+
+/// A TSIG key with its secret. Only what is shown of it leaves the crate.
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct TsigKeyRecord {
+    /// Id.
+    pub id: TsigKeyId,
+    /// Its owner.
+    pub tenant_id: TenantId,
+    /// Name, unique over all tenants.
+    pub name: RecordName,
+    /// Algorithm.
+    pub algorithm: TsigAlgorithm,
+    /// Base64.
+    pub secret: String,
+}
+
+impl std::fmt::Debug for TsigKeyRecord {
+    /// Without the secret.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("TsigKeyRecord")
+            .field("name", &self.name)
+            .field("algorithm", &self.algorithm)
+            .finish_non_exhaustive()
+    }
 }
 
 impl std::fmt::Debug for KeysRecord {

@@ -45,20 +45,6 @@ pub(super) async fn put_record(
     Ok(())
 }
 
-/// Raises the serial of a zone. Its revision stays: nobody has edited the zone.
-pub(super) async fn bump_zone(tx: &mut SqliteConnection, zone: ZoneId) -> Result<(), StoreError> {
-    sqlx::query(
-        "UPDATE zones SET document =
-             json_set(document, '$.serial', (json_extract(document, '$.serial') + 1) % 4294967296)
-         WHERE id = ?",
-    )
-    .bind(zone.to_string())
-    .execute(tx)
-    .await
-    .map_err(StoreError::query("raise a zone's serial"))?;
-    Ok(())
-}
-
 /// The first key behind those that begin with this one, which ends with a dot.
 fn behind(key: &str) -> String {
     let mut end = key.trim_end_matches('.').to_owned();

@@ -2,6 +2,7 @@
 
 mod plain;
 mod policy;
+mod signed;
 
 pub(crate) use plain::AHEAD;
 
@@ -15,6 +16,8 @@ use crate::rate::{Kind, Verdict};
 use crate::sections::Source;
 use crate::settings::DnsSettings;
 use crate::stats::{DnsStats, Slot, Tally, Transport};
+use crate::transfer::{Granted, is_transfer};
+use crate::tsig::Tsig;
 use crate::wire::{ErrorReply, Query, Rejection, ReplyEdns, parse, rcode};
 use gslb_engine::chain::Scratch;
 use gslb_engine::model::ServiceId;
@@ -25,6 +28,7 @@ use std::net::IpAddr;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
+use tokio::sync::Semaphore;
 
 /// Bridges that are kept for the connections' next queries.
 const KEPT: usize = 16;
@@ -47,6 +51,8 @@ pub(crate) struct Context {
     /// Where the microseconds of all threads begin.
     begun: Instant,
     idle: Mutex<Vec<Bridge>>,
+    /// Room for transfers of zones.
+    transfers: Arc<Semaphore>,
 }
 
 impl Context {
@@ -58,6 +64,7 @@ impl Context {
             policy: Arc::new(Policy::new(settings)),
             begun: Instant::now(),
             idle: Mutex::default(),
+            transfers: Arc::new(Semaphore::new(settings.transfers)),
         }
     }
 
@@ -117,6 +124,8 @@ pub(crate) enum Handled {
     /// Deciding may take milliseconds, which this thread has not, for a script of this service: [`Bridge::finish`] has to
     /// follow, somewhere.
     Left(ServiceId),
+    /// A zone is to be sent: [`Bridge::take_transfer`] has what was granted. Only over TCP and TLS.
+    Transfer,
 }
 
 /// A message in a buffer that has room for its reply.
@@ -143,6 +152,7 @@ enum Reply {
         truncated: bool,
     },
     Left(ServiceId),
+    Transfer,
 }
 
 /// What to do about scripts that take milliseconds.
@@ -171,6 +181,10 @@ pub(crate) struct Bridge {
     tally: Tally,
     /// Replies that were too many.
     limited: u32,
+    /// Signs the reply to the query at hand, if that was signed.
+    tsig: Option<Tsig>,
+    transfers: Arc<Semaphore>,
+    granted: Option<Box<Granted>>,
 }
 
 impl Bridge {
@@ -185,6 +199,9 @@ impl Bridge {
             signatures: Signatures::default(),
             tally: Tally::default(),
             limited: 0,
+            tsig: None,
+            transfers: Arc::clone(&context.transfers),
+            granted: None,
         }
     }
 
@@ -198,18 +215,28 @@ impl Bridge {
         out: &mut Vec<u8>,
     ) -> Handled {
         out.clear();
+        let mut handled = Handled::Done;
         match parse(message) {
             Ok(query) => {
                 moment.slot.question(query.qtype);
-                if self.stats.limit.admit() {
-                    return self.settle(moment, &query, client, Slow::Leave, out);
+                match self.verify(moment, message, query.tsig) {
+                    Err(rcode) => self.reject(moment, query.error(rcode), client, out),
+                    Ok(()) if self.stats.limit.admit() => {
+                        handled = self.settle(moment, &query, client, Slow::Leave, out);
+                    }
+                    Ok(()) => self.reject(moment, query.error(rcode::REFUSED), client, out),
                 }
-                self.reject(moment, query.error(rcode::REFUSED), client, out);
             }
             Err(Rejection::Drop) => moment.slot.dropped(),
-            Err(Rejection::Answer(error)) => self.reject(moment, error, client, out),
+            Err(Rejection::Answer(mut error)) => {
+                if let Err(rcode) = self.verify(moment, message, error.tsig) {
+                    error.rcode = rcode;
+                }
+                self.reject(moment, error, client, out);
+            }
         }
-        Handled::Done
+        self.sign(moment, out);
+        handled
     }
 
     /// Writes the reply to a message that [`answer`](Self::answer) has left, which has counted and admitted it.
@@ -223,8 +250,11 @@ impl Bridge {
     ) {
         out.clear();
         if let Ok(query) = parse(message) {
+            // It was good when it was left, and the clock is not asked twice.
+            let _ = self.verify(moment, message, query.tsig);
             // Only a hurried query is left.
             let _ = self.settle(moment, &query, client, slow, out);
+            self.sign(moment, out);
         }
     }
 
@@ -270,6 +300,7 @@ impl Bridge {
         }));
         match result {
             Ok(Reply::Left(service)) => return Handled::Left(service),
+            Ok(Reply::Transfer) => return Handled::Transfer,
             Ok(reply) => self.deliver(moment, query, reply, cookie.as_ref(), client, out),
             Err(_) => {
                 moment.slot.panicked();
@@ -326,7 +357,7 @@ impl Bridge {
                 }
                 moment.slot.response(self.transport, rcode);
             }
-            Reply::Left(_) => self.fail(moment, query, client, out),
+            Reply::Left(_) | Reply::Transfer => self.fail(moment, query, client, out),
         }
     }
 
@@ -415,6 +446,9 @@ impl Bridge {
         slow: Slow,
         out: &mut Vec<u8>,
     ) -> Reply {
+        if is_transfer(query) {
+            return self.transfer(moment, query, cookie, client, out);
+        }
         let asker = Asker {
             source: client,
             now: moment.now,
@@ -479,6 +513,7 @@ impl Bridge {
             Transport::Udp => udp_limit(query).min(self.policy.most_over_udp(cookie)),
             _ => u16::MAX,
         };
+        let limit = limit.saturating_sub(self.reserved());
         let wanted = query.edns.is_some_and(|edns| edns.dnssec_ok) || plan.answer == Answer::Rrsig;
         // Aliases may be in other zones than what they lead to.
         let signed = plan.aliases > 0 || plan.zone.is_some_and(|zone| zone.signed.is_some());
@@ -519,6 +554,7 @@ impl<'p> Query<'p> {
             subnet: self.edns.and_then(|edns| edns.subnet),
             cookie: self.edns.and_then(|edns| edns.cookie),
             truncated: false,
+            tsig: self.tsig,
         }
     }
 }

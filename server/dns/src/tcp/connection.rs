@@ -3,18 +3,21 @@
 //! Queries are answered as they are read, one by one, by one task. Answers collect in a buffer while whole queries are
 //! there: a pipeline of a hundred queries is one write. No answer waits for anything but the processor, unless the query
 //! needs a script that takes milliseconds: then a thread that may wait takes it, its answer comes when it is done, and those
-//! behind it do not wait for it.
+//! behind it do not wait for it. Nor do they wait for the transfer of a zone: its messages go out one by one while there is
+//! nothing to read.
 
 use super::TcpService;
 use super::limits::Permit;
-use crate::bridge::{Bridge, Handled, Moment};
+use crate::bridge::{Bridge, Handled, Moment, unix_now};
 use crate::proxy::is_header;
+use crate::transfer::{Step, Transfer};
 use gslb_engine::model::ServiceId;
+use std::collections::VecDeque;
 use std::io;
 use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
-use tokio::task::{JoinError, JoinSet};
+use tokio::task::{JoinError, JoinSet, yield_now};
 use tokio::time::{timeout, timeout_at};
 
 /// Octets read at a time.
@@ -43,6 +46,7 @@ impl TcpService {
             input: Vec::with_capacity(CHUNK),
             output: Vec::new(),
             slow: JoinSet::new(),
+            transfers: VecDeque::new(),
         };
         // Errors of one connection are the client's affair: it has gone away.
         let _ = conversation.run().await;
@@ -62,6 +66,8 @@ struct Conversation<'a, S> {
     output: Vec<u8>,
     /// Queries that threads have which may wait. Their answers follow when they are done (RFC 7766 §6.2.1.1).
     slow: JoinSet<Vec<u8>>,
+    /// Zones that are being sent, one after the other.
+    transfers: VecDeque<Transfer>,
 }
 
 impl<S: Stream + Unpin> Conversation<'_, S> {
@@ -84,6 +90,12 @@ impl<S: Stream + Unpin> Conversation<'_, S> {
                     continue;
                 }
                 read = timeout_at(deadline, self.stream.read_buf(&mut self.input)) => read??,
+                // Last: what has arrived is answered first.
+                () = yield_now(), if !self.transfers.is_empty() => {
+                    self.send_zone().await?;
+                    deadline = tokio::time::Instant::now() + idle;
+                    continue;
+                }
             };
             if !begun && is_header(&self.input) {
                 // From whom none is taken. As the length of a message it would be waited for.
@@ -121,7 +133,34 @@ impl<S: Stream + Unpin> Conversation<'_, S> {
         while let Some(done) = self.slow.join_next().await {
             self.take_slow(done).await?;
         }
+        while !self.transfers.is_empty() {
+            self.send_zone().await?;
+            yield_now().await;
+        }
         Ok(())
+    }
+
+    /// Sends a bit of the zone that is due.
+    async fn send_zone(&mut self) -> io::Result<()> {
+        let step = match self.transfers.front_mut() {
+            Some(transfer) => transfer.step(unix_now()),
+            None => return Ok(()),
+        };
+        match step {
+            Step::More => Ok(()),
+            Step::Message(message) => {
+                add(&mut self.output, &message);
+                self.write().await
+            }
+            Step::End => {
+                self.transfers.pop_front();
+                Ok(())
+            }
+            Step::Broken => {
+                tracing::error!("a zone has a record that no message can hold: it cannot be transferred");
+                Err(io::ErrorKind::InvalidData.into())
+            }
+        }
     }
 
     async fn take_slow(&mut self, done: Result<Vec<u8>, JoinError>) -> io::Result<()> {
@@ -204,9 +243,17 @@ impl<S: Stream + Unpin> Conversation<'_, S> {
             }
             let bridge = bridge.get_or_insert_with(|| context.lend(messages.transport()));
             let handled = bridge.answer(moment, message, client, &mut reply);
-            if let Handled::Left(service) = handled {
-                left = Some(service);
-                break;
+            match handled {
+                Handled::Left(service) => {
+                    left = Some(service);
+                    break;
+                }
+                Handled::Transfer => {
+                    let granted = bridge.take_transfer();
+                    let transfer = granted.and_then(|granted| granted.begin(&snapshot));
+                    self.transfers.extend(transfer);
+                }
+                Handled::Done | Handled::InPlace(_) => {}
             }
             answers += add(&mut self.output, &reply);
             taken += length;

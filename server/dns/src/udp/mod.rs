@@ -175,7 +175,8 @@ impl Worker {
                     .answer_in_place(moment, &mut ahead, index, place, client, datagram.reply)
             };
             match handled {
-                Handled::Done => answered += u64::from(!datagram.reply.is_empty()),
+                // Transfers go over streams.
+                Handled::Done | Handled::Transfer => answered += u64::from(!datagram.reply.is_empty()),
                 Handled::InPlace(length) => {
                     *datagram.in_place = length;
                     answered += 1;

@@ -8,12 +8,14 @@ mod edns;
 mod name;
 mod query;
 mod reply;
+mod tsig;
 
 use edns::ClientSubnetOption;
 pub(crate) use edns::EdnsQuery;
 pub(crate) use name::{MAX_NAME, skip};
 pub(crate) use query::{Query, Rejection, parse};
 pub(crate) use reply::{Ede, ErrorReply, ReplyEdns};
+pub(crate) use tsig::TsigRecord;
 
 /// Octets of the header (RFC 1035 §4.1.1).
 pub(crate) const HEADER: usize = 12;
@@ -30,6 +32,7 @@ pub(crate) mod rcode {
     pub(crate) const NXDOMAIN: u16 = 3;
     pub(crate) const NOTIMP: u16 = 4;
     pub(crate) const REFUSED: u16 = 5;
+    pub(crate) const NOTAUTH: u16 = 9;
     pub(crate) const BADVERS: u16 = 16;
     pub(crate) const BADCOOKIE: u16 = 23;
 }
@@ -53,6 +56,7 @@ pub(crate) mod code {
     pub(crate) const HTTPS: u16 = 65;
     /// Stands for "no such name" in an NSEC record; nothing has it (RFC 9824 §2).
     pub(crate) const NXNAME: u16 = 128;
+    pub(crate) const TSIG: u16 = 250;
     pub(crate) const IXFR: u16 = 251;
     pub(crate) const AXFR: u16 = 252;
     pub(crate) const ANY: u16 = 255;
@@ -63,6 +67,7 @@ pub(crate) mod code {
 pub(crate) mod flag {
     pub(crate) const QR: u16 = 0x8000;
     pub(crate) const OPCODE: u16 = 0x7800;
+    pub(crate) const NOTIFY: u16 = 4 << 11;
     pub(crate) const AA: u16 = 0x0400;
     pub(crate) const TC: u16 = 0x0200;
     pub(crate) const RD: u16 = 0x0100;

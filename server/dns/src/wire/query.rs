@@ -8,6 +8,8 @@ use crate::proxy::is_header;
 /// A query that can be answered: opcode QUERY, one question, at most one OPT record of version 0.
 #[derive(Clone, Copy)]
 pub(crate) struct Query<'p> {
+    /// The whole message.
+    pub(crate) message: &'p [u8],
     /// Message id.
     pub(crate) id: u16,
     /// Header flags.
@@ -22,6 +24,32 @@ pub(crate) struct Query<'p> {
     pub(crate) qclass: u16,
     /// OPT, if there was one.
     pub(crate) edns: Option<EdnsQuery>,
+    /// Where in the message its TSIG record is, if there is one.
+    pub(crate) tsig: Option<usize>,
+}
+
+impl Query<'_> {
+    /// The serial that whoever asks for an incremental transfer has: that of the SOA in the authority section
+    /// (RFC 1995 §3).
+    pub(crate) fn known_serial(&self) -> Option<u32> {
+        let mut reader = Reader::new(self.message, 6);
+        let (answers, authorities) = (reader.u16()?, reader.u16()?);
+        if answers != 0 || authorities != 1 {
+            return None;
+        }
+        let mut reader = Reader::new(self.message, HEADER + self.question.len());
+        skip(&mut reader)?;
+        let (rtype, _class, _ttl, length) = (reader.u16()?, reader.u16()?, reader.u32()?, reader.u16()?);
+        let end = reader.at() + usize::from(length);
+        if rtype != code::SOA {
+            return None;
+        }
+        skip(&mut reader)?;
+        skip(&mut reader)?;
+        let serial = reader.u32()?;
+        reader.take(16)?;
+        (reader.at() == end).then_some(serial)
+    }
 }
 
 /// Why a message is not answered as a query.
@@ -50,9 +78,12 @@ pub(crate) fn parse(packet: &[u8]) -> Result<Query<'_>, Rejection<'_>> {
     if let Some(question) = &asked {
         error.question = question.octets;
     }
+    let mut tsig = None;
     let edns = asked.as_ref().map_or(Edns::Broken, |question| {
-        Edns::find(packet, question.end, [answers, authorities, additionals])
+        let counts = [answers, authorities, additionals];
+        Edns::find(packet, question.end, counts, &mut tsig)
     });
+    error.tsig = tsig;
     error.edns = edns != Edns::Absent && edns != Edns::Broken;
     if let Edns::Present(edns) = &edns {
         error.subnet = edns.subnet;
@@ -96,6 +127,8 @@ pub(crate) fn parse(packet: &[u8]) -> Result<Query<'_>, Rejection<'_>> {
         Edns::Broken | Edns::Malformed => return Err(Rejection::Answer(error)),
     };
     Ok(Query {
+        message: packet,
+        tsig,
         id,
         flags,
         question: question.octets,
@@ -158,15 +191,23 @@ enum Edns {
 }
 
 impl Edns {
-    fn find(packet: &[u8], offset: usize, counts: [u16; 3]) -> Self {
-        Self::walk(packet, offset, counts).unwrap_or(Self::Broken)
+    /// Looks through the records behind the question. `tsig` becomes the offset of the TSIG record, if there is one.
+    fn find(packet: &[u8], offset: usize, counts: [u16; 3], tsig: &mut Option<usize>) -> Self {
+        Self::walk(packet, offset, counts, tsig).unwrap_or(Self::Broken)
     }
 
-    fn walk(packet: &[u8], offset: usize, [answers, authorities, additionals]: [u16; 3]) -> Option<Self> {
+    fn walk(
+        packet: &[u8],
+        offset: usize,
+        [answers, authorities, additionals]: [u16; 3],
+        tsig: &mut Option<usize>,
+    ) -> Option<Self> {
         let mut reader = Reader::new(packet, offset);
         let mut found = Self::Absent;
         let before = u32::from(answers) + u32::from(authorities);
-        for index in 0..before + u32::from(additionals) {
+        let all = before + u32::from(additionals);
+        for index in 0..all {
+            let start = reader.at();
             let root = skip(&mut reader)?;
             let (rtype, class, ttl, length) = (reader.u16()?, reader.u16()?, reader.u32()?, reader.u16()?);
             let at = reader.at();
@@ -176,6 +217,13 @@ impl Edns {
                 None if rtype == code::OPT && root && index >= before => return Some(Self::Malformed),
                 None => return None,
             };
+            if rtype == code::TSIG {
+                // It signs what is in front of it, and must be the end (RFC 8945 §5.1).
+                if index < before || index + 1 != all {
+                    return None;
+                }
+                *tsig = Some(start);
+            }
             if rtype != code::OPT {
                 continue;
             }

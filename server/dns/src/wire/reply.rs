@@ -23,6 +23,8 @@ pub(crate) struct ErrorReply<'p> {
     pub(crate) cookie: Option<CookieOption>,
     /// Says that the true reply has to be asked for over TCP.
     pub(crate) truncated: bool,
+    /// Where in the query its TSIG record is, if there is one.
+    pub(crate) tsig: Option<usize>,
 }
 
 impl<'p> ErrorReply<'p> {
@@ -36,6 +38,7 @@ impl<'p> ErrorReply<'p> {
             subnet: None,
             cookie: None,
             truncated: false,
+            tsig: None,
         }
     }
 
@@ -85,6 +88,14 @@ pub(crate) enum Ede {
     ScriptFailedOpen,
     /// Nothing can have the type asked for (RFC 9824 §3.5).
     InvalidQueryType,
+    /// The zone is not for whoever wants to transfer it.
+    NotAPeer,
+    /// The zone is signed while it answers: what is transferred could not be signed.
+    SignedOnline,
+    /// A zone goes over a stream.
+    TransferOverStream,
+    /// As many transfers are on their way as may be.
+    TooManyTransfers,
 }
 
 impl Ede {
@@ -92,6 +103,10 @@ impl Ede {
     pub(crate) const fn info_code(self) -> u16 {
         match self {
             Self::InvalidQueryType => 30,
+            // Prohibited (RFC 8914 §4.19).
+            Self::NotAPeer | Self::SignedOnline => 18,
+            // Not Supported (RFC 8914 §4.22).
+            Self::TransferOverStream => 21,
             _ => 0,
         }
     }
@@ -105,6 +120,10 @@ impl Ede {
             Self::Unlicensed => "licence fallback: round-robin",
             Self::ScriptFailedOpen => "script failed open",
             Self::InvalidQueryType => "NXNAME cannot be asked for",
+            Self::NotAPeer => "not a peer of this zone",
+            Self::SignedOnline => "the zone is signed online",
+            Self::TransferOverStream => "transfers go over TCP or TLS",
+            Self::TooManyTransfers => "too many transfers",
         }
     }
 }

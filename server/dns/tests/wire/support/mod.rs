@@ -5,6 +5,8 @@ pub mod dnssec;
 pub mod records;
 pub mod reply;
 pub mod secure;
+pub mod transfer;
+pub mod tsig;
 pub mod world;
 
 use ask::Ask;
