@@ -5,7 +5,6 @@
 //! part takes little time and memory, whatever the size of the zone.
 
 use super::Snapshot;
-use super::names::Names;
 use crate::model::{Rdata, RecordType, ZoneId};
 use crate::snapshot::records::CompiledSet;
 use crate::snapshot::service::CompiledService;
@@ -57,10 +56,11 @@ impl Snapshot {
 impl ZoneContents {
     /// Appends the records of the next part, of which there may be none. False when there was no part left.
     pub fn next_part(&mut self, records: &mut Vec<ZoneRecord>) -> bool {
-        if self.next >= Names::PARTS {
+        let names = &self.snapshot.names;
+        if self.next >= names.parts() {
             return false;
         }
-        self.snapshot.names.part(self.place, self.next, records);
+        names.part(self.place, self.next, names.parts(), records);
         self.next += 1;
         true
     }

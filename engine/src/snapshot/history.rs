@@ -6,7 +6,6 @@
 
 use super::Snapshot;
 use super::contents::ZoneRecord;
-use super::names::Names;
 use crate::model::ZoneId;
 use crate::snapshot::zone::CompiledZone;
 use std::collections::{HashMap, HashSet};
@@ -94,14 +93,15 @@ impl Snapshot {
         let (mut there, mut here) = (Vec::new(), Vec::new());
         let (before_soa, after) = (was.soa_record()?, zone.soa_record()?);
         let mut octets = before_soa.octets() + after.octets();
-        for part in 0..Names::PARTS {
+        let parts = self.names.parts().max(before.names.parts());
+        for part in 0..parts {
             if place == old && self.names.shares(&before.names, part) {
                 continue;
             }
             there.clear();
             here.clear();
-            before.names.part(old, part, &mut there);
-            self.names.part(place, part, &mut here);
+            before.names.part(old, part, parts, &mut there);
+            self.names.part(place, part, parts, &mut here);
             for (from, others, to) in [(&there, &here, &mut removed), (&here, &there, &mut added)] {
                 let others: HashSet<&ZoneRecord> = others.iter().collect();
                 for record in from.iter().filter(|record| !others.contains(record)) {

@@ -375,11 +375,13 @@ impl Names {
         self.zones.get(place as usize).map(|place| &*place.zone)
     }
 
-    /// Parts that the names of a zone may be in: its name servers, what it says of zones below, and the shards.
-    pub(super) const PARTS: usize = 2 + Shards::<Name>::COUNT;
+    /// Number of parts that the names of a zone may be in: its name servers, what it says of zones below, and the shards.
+    pub(super) fn parts(&self) -> usize {
+        2 + self.names.count()
+    }
 
-    /// Appends the records of a stored zone in one part.
-    pub(super) fn part(&self, place: u32, part: usize, records: &mut Vec<ZoneRecord>) {
+    /// Appends the records of a stored zone in one part of so many, which are no less than there are.
+    pub(super) fn part(&self, place: u32, part: usize, parts: usize, records: &mut Vec<ZoneRecord>) {
         match part {
             0 => {
                 let zone = self.zone_at(place);
@@ -393,7 +395,7 @@ impl Names {
                 }
             }
             _ => {
-                let names = self.names.shard(part - 2).into_iter().flatten();
+                let names = self.names.part(part - 2, parts - 2);
                 for name in names.filter(|name| matches!(name.zone, ZoneOf::Stored(of) if of == place)) {
                     let Node {
                         service,

@@ -104,17 +104,22 @@ impl<T: Entry> Shards<T> {
     }
 
     /// Number of shards.
-    pub(crate) const COUNT: usize = SHARDS;
-
-    /// The entries of one shard, in no particular order.
-    pub(crate) fn shard(&self, index: usize) -> Option<impl Iterator<Item = &T>> {
-        self.shards.get(index).map(|shard| shard.iter())
+    pub(crate) fn count(&self) -> usize {
+        self.shards.len()
     }
 
-    /// Whether a shard is shared with another map.
+    /// The entries that would be in a shard if there were `of` of them, a power of two that is no less than there are; in
+    /// no particular order. Two maps of different sizes are compared so.
+    pub(crate) fn part(&self, index: usize, of: usize) -> impl Iterator<Item = &T> {
+        let shard = self.shards.get(index & (self.shards.len() - 1));
+        let entries = shard.into_iter().flat_map(|shard| shard.iter());
+        entries.filter(move |entry| (entry.hash() >> 40) as usize & (of - 1) == index)
+    }
+
+    /// Whether a shard is shared with another map of the same size.
     pub(crate) fn shares(&self, other: &Self, index: usize) -> bool {
         match (self.shards.get(index), other.shards.get(index)) {
-            (Some(one), Some(two)) => Arc::ptr_eq(one, two),
+            (Some(one), Some(two)) => self.count() == other.count() && Arc::ptr_eq(one, two),
             _ => false,
         }
     }

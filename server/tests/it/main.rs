@@ -12,3 +12,4 @@ mod records;
 mod rfc9110;
 mod scripts;
 mod services;
+mod transfers;
