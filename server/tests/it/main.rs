@@ -11,5 +11,6 @@ mod operations;
 mod records;
 mod rfc9110;
 mod scripts;
+mod secondaries;
 mod services;
 mod transfers;

@@ -19,5 +19,6 @@ mod scripts;
 mod services;
 mod store;
 mod support;
+mod transfers;
 mod zone_files;
 mod zones;
