@@ -153,8 +153,11 @@ pub fn split(raw: &[u8]) -> (Vec<u8>, Option<Record>) {
         at += 10 + usize::from(u16_at(at + 8));
     }
     assert_eq!(at, raw.len(), "no octets behind the last record");
-    let end = skip_name(raw, last.min(raw.len() - 1));
-    if at == last || u16_at(end) != 250 {
+    if at == last {
+        return (raw.to_vec(), None);
+    }
+    let end = skip_name(raw, last);
+    if u16_at(end) != 250 {
         return (raw.to_vec(), None);
     }
     assert_eq!(raw[end + 2..end + 8], [0, 255, 0, 0, 0, 0]);
