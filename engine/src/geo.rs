@@ -82,6 +82,12 @@ pub trait Geo: Send + Sync + fmt::Debug {
     /// Country of an address.
     fn country(&self, ip: IpAddr) -> Located<Country>;
 
+    /// Reads what the country of an address will be looked up in, for nothing but to have it in the cache. The result means
+    /// nothing, but has to be used.
+    fn approach_country(&self, _ip: IpAddr) -> u64 {
+        0
+    }
+
     /// Autonomous system of an address.
     fn asn(&self, ip: IpAddr) -> Located<AsInfo>;
 

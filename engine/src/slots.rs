@@ -370,6 +370,29 @@ mod tests {
     }
 
     #[test]
+    fn a_score_is_in_every_place_that_is_in_use() {
+        let slot = MemberSlot::new(MemberId(Uuid::from_u128(1)));
+        let lane = || -> Arc<[Hot]> { (0..3).map(|_| Hot::new(1, 0, None)).collect() };
+        let scores = |lane: &[Hot]| lane.iter().map(Hot::score).collect::<Vec<_>>();
+        slot.set_score(0.5);
+        let (old, new) = (lane(), lane());
+        slot.write_also_to(&old, 0);
+        assert_eq!(scores(&old), [0.5, 1.0, 1.0]);
+        slot.write_also_to(&new, 2);
+        slot.set_score(0.25);
+        assert_eq!(
+            (scores(&old), scores(&new)),
+            (vec![0.25, 1.0, 1.0], vec![1.0, 1.0, 0.25])
+        );
+        drop(old);
+        slot.write_also_to(&lane(), 1);
+        slot.write_also_to(&new, 1);
+        assert_eq!(slot.places.lock().unwrap().len(), 2);
+        slot.reset();
+        assert_eq!(scores(&new), [1.0, 1.0, 1.0]);
+    }
+
+    #[test]
     fn scores_are_clamped() {
         let slot = MemberSlot::new(MemberId(Uuid::from_u128(1)));
         assert!(!slot.is_known());

@@ -2,6 +2,11 @@
 
 use std::process::ExitCode;
 
+/// See the reason beside the dependency.
+#[cfg(target_os = "linux")]
+#[global_allocator]
+static ALLOCATOR: tikv_jemallocator::Jemalloc = tikv_jemallocator::Jemalloc;
+
 fn main() -> ExitCode {
     let mut arguments = std::env::args_os().skip(1);
     // A worker for scripts must come before everything else: it sets up nothing but its walls.

@@ -56,6 +56,17 @@ impl Table {
         ((id != NONE).then_some(id), prefix)
     }
 
+    /// Reads where [`find`](Self::find) will read, for nothing but to have it in the cache: many addresses that are
+    /// approached together are waited for once. The result means nothing, but has to be used.
+    #[inline]
+    #[must_use]
+    pub fn approach(&self, ip: IpAddr) -> u64 {
+        match ip {
+            IpAddr::V4(v4) => self.v4.approach(v4.to_bits()),
+            IpAddr::V6(v6) => self.v6.approach((v6.to_bits() >> 64) as u64),
+        }
+    }
+
     #[inline]
     fn find_v6(&self, address: u128) -> (u32, u8) {
         let (id, prefix) = match self.v6.find((address >> 64) as u64) {

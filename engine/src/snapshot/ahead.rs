@@ -5,7 +5,10 @@
 //! together wait only once, because the processor fetches for all of them at the same time. The functions here take one
 //! such step each, and read for nothing but to have in the cache what [`evaluate`](crate::chain::evaluate) reads later.
 
+use crate::chain::CompiledStep;
+use crate::model::FilterName;
 use crate::snapshot::{CompiledService, CompiledZone, Snapshot};
+use std::net::IpAddr;
 
 impl Snapshot {
     /// Hash of a name in lower-case uncompressed wire form, for [`service_at`](Self::service_at).
@@ -29,7 +32,26 @@ impl Snapshot {
     }
 }
 
+impl Snapshot {
+    /// The step before a service looks for the country of a client, if it will. The result means nothing, but has to be used.
+    #[must_use]
+    #[inline]
+    pub fn approach_client(&self, service: &CompiledService, client: IpAddr) -> u64 {
+        if service.begins_with_country() {
+            self.settings.geo.approach_country(client)
+        } else {
+            0
+        }
+    }
+}
+
 impl CompiledService {
+    /// Whether a query reads the client's country, unless an earlier step decides.
+    fn begins_with_country(&self) -> bool {
+        let country = |step: &CompiledStep| matches!(step, CompiledStep::Builtin(FilterName::GeoIp));
+        self.steps.iter().take(2).any(country)
+    }
+
     /// The step after [`Snapshot::service_at`]. The result means nothing, but has to be used.
     #[must_use]
     #[inline]

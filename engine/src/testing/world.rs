@@ -124,6 +124,10 @@ impl Geo for World {
         Located { value, prefix }
     }
 
+    fn approach_country(&self, ip: IpAddr) -> u64 {
+        self.table.approach(ip)
+    }
+
     fn asn(&self, ip: IpAddr) -> Located<AsInfo> {
         let (id, prefix) = self.table.find(ip);
         let value = id.map(|id| AsInfo {

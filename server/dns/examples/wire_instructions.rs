@@ -1,4 +1,4 @@
-//! Answers a fixed number of messages, packet in and packet out, for a tool that counts instructions: everything is
+//! Answers a fixed number of messages, packet in and packet out and a batch at a time, for a tool that counts instructions: everything is
 //! seeded, so that two runs of one binary execute the same ones.
 //!
 //! Prints a line a case: number of messages, and what they are. Around each case `measured` is called once, for the
@@ -23,7 +23,7 @@ const COOKIE: u16 = 10;
 /// Runs one case. The name is what the tool looks for.
 #[inline(never)]
 fn measured(case: &mut dyn FnMut(u64)) {
-    (0..MESSAGES).for_each(case);
+    (0..MESSAGES / Answerer::BATCH as u64).for_each(case);
 }
 
 fn name(n: u64) -> String {
@@ -99,8 +99,9 @@ fn main() {
     for (what, make) in cases {
         let messages: Vec<_> = (0..MESSAGES).map(make).collect();
         let mut case = |n: u64| {
-            let message = &messages[n as usize];
-            black_box(answerer.answer(black_box(message)));
+            let begin = n as usize * Answerer::BATCH;
+            let batch = &messages[begin..begin + Answerer::BATCH];
+            black_box(answerer.answer(black_box(batch)));
         };
         // Once outside, so that nothing happens for the first time inside.
         case(0);

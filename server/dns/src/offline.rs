@@ -1,6 +1,6 @@
 //! A UDP thread without its sockets (feature `fuzzing`): octets in, octets out, for tools that count instructions.
 
-use crate::bridge::{Bridge, Context, Handled, Moment, Place};
+use crate::bridge::{AHEAD, Bridge, Context, Handled, Moment, Place};
 use crate::cookie::CookieSecret;
 use crate::settings::DnsSettings;
 use crate::stats::{DnsStats, Slot, Transport};
@@ -19,11 +19,14 @@ pub struct Answerer {
     context: Context,
     slot: Arc<Slot>,
     bridge: Bridge,
-    buffer: Vec<u8>,
+    buffers: Vec<([u8; BUFFER], usize)>,
     beside: Vec<u8>,
 }
 
 impl Answerer {
+    /// Messages of a batch.
+    pub const BATCH: usize = AHEAD;
+
     /// Answers from this snapshot; the same messages get the same replies from each new one.
     #[must_use]
     pub fn new(snapshot: Snapshot) -> Self {
@@ -42,34 +45,48 @@ impl Answerer {
             slot: stats.slot(),
             bridge: Bridge::new(&context, Transport::Udp),
             context,
-            buffer: vec![0; BUFFER],
+            buffers: vec![([0; BUFFER], 0); Self::BATCH],
             beside: Vec::with_capacity(BUFFER),
         }
     }
 
-    /// The reply to a message; empty without one. A message longer than a receive buffer is cut.
-    pub fn answer(&mut self, message: &[u8]) -> &[u8] {
-        let length = message.len().min(self.buffer.len());
-        // This copy is the kernel's.
-        self.buffer
-            .iter_mut()
-            .zip(message)
-            .for_each(|(to, from)| *to = *from);
-        let place = Place {
-            buffer: &mut self.buffer,
-            length,
-        };
+    /// Answers messages that came together, [`BATCH`](Self::BATCH) at most, and returns the octets of the replies; a message
+    /// longer than a receive buffer is cut.
+    pub fn answer(&mut self, messages: &[Vec<u8>]) -> usize {
         let snapshot = self.context.cell.load();
-        let out = &mut self.beside;
         let moment = Moment {
             slot: &self.slot,
             snapshot: &snapshot,
             now: NOW,
             micros: 0,
         };
-        match self.bridge.answer_alone(moment, place, CLIENT, out) {
-            Handled::InPlace(length) => self.buffer.get(..length).unwrap_or_default(),
-            Handled::Done | Handled::Left(_) | Handled::Transfer => &self.beside,
+        // This copy is the kernel's.
+        for ((buffer, length), message) in self.buffers.iter_mut().zip(messages) {
+            *length = message.len().min(BUFFER);
+            buffer.iter_mut().zip(message).for_each(|(to, from)| *to = *from);
         }
+        let count = messages.len().min(Self::BATCH);
+        let batch = self.buffers.get_mut(..count).unwrap_or_default();
+        let read = batch
+            .iter()
+            .map(|(buffer, length)| buffer.get(..*length).unwrap_or_default());
+        let mut ahead = self.bridge.look_ahead(moment, read);
+        let mut octets = 0;
+        for (index, (buffer, length)) in batch.iter_mut().enumerate() {
+            let place = Place {
+                buffer,
+                length: *length,
+            };
+            let out = &mut self.beside;
+            let handled = self
+                .bridge
+                .answer_in_place(moment, &mut ahead, index, place, CLIENT, out);
+            octets += match handled {
+                Handled::InPlace(length) => length,
+                Handled::Done | Handled::Left(_) | Handled::Transfer => self.beside.len(),
+            };
+        }
+        self.bridge.count(&self.slot, &ahead);
+        octets
     }
 }

@@ -57,6 +57,10 @@ impl Geo for GeoSet {
         self.country.as_ref().map_or(Located::NOWHERE, |db| db.find(ip))
     }
 
+    fn approach_country(&self, ip: IpAddr) -> u64 {
+        self.country.as_ref().map_or(0, |db| db.approach(ip))
+    }
+
     fn asn(&self, ip: IpAddr) -> Located<AsInfo> {
         self.asn.as_ref().map_or(Located::NOWHERE, |db| db.find(ip))
     }

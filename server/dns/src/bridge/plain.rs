@@ -22,14 +22,24 @@ pub(super) struct Row {
     plain: Option<Plain>,
     /// Its name in lower case.
     name: [u8; MAX_NAME],
+    /// Hash of that name.
+    hash: u64,
 }
 
 impl Row {
+    /// The client subnet, if the client is looked for by it. (Transport sources are few, and in the cache.)
+    #[inline]
+    fn subnet(&self) -> Option<IpAddr> {
+        let option = self.plain.as_ref()?.edns.as_ref()?.subnet?;
+        (option.subnet.source > 0).then_some(option.subnet.address)
+    }
+
     /// Memory for the messages of a batch.
     pub(super) fn batch() -> Box<[Self]> {
         let row = Self {
             plain: None,
             name: [0; MAX_NAME],
+            hash: 0,
         };
         vec![row; AHEAD].into()
     }
@@ -57,24 +67,30 @@ impl Bridge {
         let snapshot = moment.snapshot;
         // A defect in the code below must cost one query, not a thread: `answer_in_place` will meet it again.
         let result = catch_unwind(AssertUnwindSafe(|| {
-            let mut found = [None; AHEAD];
-            let mut hashes = [0; AHEAD];
-            let mut sum = 0;
-            for ((row, hash), message) in self.rows.iter_mut().zip(&mut hashes).zip(messages) {
+            let (mut count, mut sum) = (0, 0);
+            for (row, message) in self.rows.iter_mut().zip(messages) {
+                count += 1;
                 row.plain = Plain::read(message, &mut row.name);
                 if let Some(plain) = &row.plain {
-                    *hash = snapshot.hash_of(plain.question(&row.name).name);
-                    sum ^= snapshot.approach(*hash);
+                    row.hash = snapshot.hash_of(plain.question(&row.name).name);
+                    sum ^= snapshot.approach(row.hash);
                 }
             }
-            for ((row, hash), found) in self.rows.iter().zip(hashes).zip(&mut found) {
+            let rows = self.rows.get(..count).unwrap_or_default();
+            let mut found = [None; AHEAD];
+            for (row, found) in rows.iter().zip(&mut found) {
                 if let Some(plain) = &row.plain {
-                    *found = snapshot.service_at(plain.question(&row.name).name, hash);
+                    *found = snapshot.service_at(plain.question(&row.name).name, row.hash);
                 }
             }
-            let services = || found.iter().flatten().map(|(service, _)| service);
+            let services = || found.iter().take(count).flatten().map(|(service, _)| service);
             sum ^= services().fold(0, |sum, service| sum ^ service.approach());
             sum ^= services().fold(0, |sum, service| sum ^ service.approach_members());
+            for (row, found) in rows.iter().zip(&found) {
+                if let (Some(subnet), Some((service, _))) = (row.subnet(), found) {
+                    sum ^= snapshot.approach_client(service, subnet);
+                }
+            }
             black_box(sum);
             found
         }));
