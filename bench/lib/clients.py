@@ -25,7 +25,7 @@ class Udp(threading.Thread):
     """Asks for a service every few milliseconds from an address of its own. What is not answered within a second is asked
     again, twice at most, as resolvers do."""
 
-    def __init__(self, port, address="127.0.0.2", pause=0.004):
+    def __init__(self, port, address="127.0.0.2", pause=0.015):
         super().__init__(daemon=True)
         self.server, self.pause, self.done = ("127.0.0.1", port), pause, threading.Event()
         self.sockets = []
