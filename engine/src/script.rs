@@ -8,6 +8,7 @@ use crate::query::Family;
 use std::fmt::Debug;
 use std::net::IpAddr;
 use std::sync::Arc;
+use std::time::Instant;
 
 /// Longest body of a script, bytes.
 pub const MAX_SCRIPT_BYTES: usize = 8 * 1024;
@@ -52,6 +53,9 @@ pub struct ScriptInput<'a> {
     pub service: &'a str,
     /// The candidates, in the current order.
     pub candidates: &'a [ScriptCandidate<'a>],
+    /// When the query came, if somebody waits for its answer: the time that it has waited already is not the script's. No
+    /// script sees it.
+    pub arrived: Option<Instant>,
 }
 
 /// Which facts about the client a script's source mentions: what its answer can depend on.
@@ -107,7 +111,7 @@ pub struct ScriptError {
 pub trait Script: Debug + Send + Sync {
     /// Whether [`run`](Self::run) with so many candidates is quick, whatever the query: if not, it may block for
     /// milliseconds, and does not belong on a thread that other services wait for. The number matters because the cost of
-    /// any script grows with it; one that is quick with n is quick with fewer.
+    /// any script grows with it; one that is quick with n is quick with fewer. It may stop being quick, and never begins to.
     fn is_quick(&self, candidates: usize) -> bool;
 
     /// What it reads of the client.

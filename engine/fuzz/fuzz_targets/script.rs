@@ -1,4 +1,4 @@
-//! Texts as scripts.
+//! Texts as scripts, and whether what is proven of a script holds.
 
 #![no_main]
 
@@ -31,5 +31,7 @@ libfuzzer_sys::fuzz_target!(
     },
     |data: &[u8]| {
         let _ = gslb_script::fuzzing::script(data, &WORKERS);
+        // The same octets once more, as choices that a script is made by.
+        let _ = gslb_script::fuzzing::proof(data);
     }
 );

@@ -187,10 +187,11 @@ fn decide<S: Sink>(
 
 impl CompiledService {
     /// Whether a query may run a script that is not quick: it then blocks for milliseconds, and belongs on a thread that
-    /// no other service waits for.
+    /// no other service waits for. Asked anew for each query, since a script may stop being quick.
     #[must_use]
+    #[inline]
     pub fn has_slow_script(&self) -> bool {
-        self.slow_script
+        self.has_script && CompiledStep::any_slow(&self.steps, self.pool.most_candidates())
     }
 
     /// Counts a decision of the wire path: outcome, members answered with, steering by signals, failed scripts. Traces

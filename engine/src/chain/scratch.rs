@@ -5,6 +5,7 @@ use crate::model::MAX_MEMBERS;
 use crate::script::{ScriptCandidate, ScriptFailure};
 use crate::snapshot::CompiledPool;
 use std::net::IpAddr;
+use std::time::Instant;
 
 /// A sort key and the position it belongs to.
 #[derive(Debug, Clone, Copy)]
@@ -45,6 +46,8 @@ pub(crate) struct ScriptScratch {
     pub(crate) failure: Option<ScriptFailure>,
     /// Scripts that are not quick fail open without being run.
     pub(crate) skip_slow: bool,
+    /// When the query came, if it is one that somebody waits for.
+    pub(crate) arrived: Option<Instant>,
 }
 
 impl Default for Scratch {
@@ -84,6 +87,12 @@ impl Scratch {
     /// busy. For a thread that must not wait, when nobody else can take the query.
     pub fn skip_slow_scripts(&mut self, skip: bool) {
         self.script.skip_slow = skip;
+    }
+
+    /// When the query of the next decisions came: scripts that are not quick have to be done a short time after that, all
+    /// of a chain together. `None`: each has its own time, as in a trace.
+    pub fn arrived(&mut self, when: Option<Instant>) {
+        self.script.arrived = when;
     }
 
     /// Indexes in the pool of the members whose addresses are the answers; empty when the answers are fallback

@@ -27,8 +27,8 @@ pub struct CompiledService {
     pub max_answers: u8,
     /// The stored routing needs a higher tier than the licence gives, so that round-robin runs instead.
     pub licence_fallback: bool,
-    /// A script among the steps is not quick with as many candidates as the pool can have.
-    pub(crate) slow_script: bool,
+    /// A script is among the steps.
+    pub(crate) has_script: bool,
     /// A disabled service's name is absent: it can be traced, and no query finds it.
     pub enabled: bool,
     /// What to answer without a candidate.
@@ -66,7 +66,7 @@ impl CompiledService {
             tenant_id: service.tenant_id,
             name: service.name.as_str().into(),
             domain: service.domain.clone(),
-            slow_script: CompiledStep::any_slow(&steps, pool.most_candidates()),
+            has_script: CompiledStep::any_script(&steps),
             wire,
             pool,
             routing: service.routing.clone(),
@@ -82,11 +82,7 @@ impl CompiledService {
 
     /// The same service with another state of its pool.
     pub(crate) fn with_pool(&self, pool: Arc<CompiledPool>) -> Self {
-        Self {
-            slow_script: CompiledStep::any_slow(&self.steps, pool.most_candidates()),
-            pool,
-            ..self.clone()
-        }
+        Self { pool, ..self.clone() }
     }
 
     /// TTL of the SOA in a "no answer" reply, seconds: short, so that recovery is seen soon.

@@ -16,6 +16,7 @@ use hickory_proto::op::{Message, MessageType};
 use std::cell::RefCell;
 use std::net::{IpAddr, Ipv4Addr};
 use std::sync::Arc;
+use std::time::Instant;
 
 /// Body of the script step that takes long.
 const SLOW: &str = "slow";
@@ -206,7 +207,7 @@ fn with_server<T>(ask: impl FnOnce(&Server) -> T) -> T {
 /// cannot be parsed.
 pub fn packet(message: &[u8]) {
     with_server(|server| {
-        for slow in [Slow::Wait, Slow::Skip] {
+        for slow in [Slow::Wait(Instant::now()), Slow::Skip] {
             let limit = parse(message).map_or(PLAIN_PAYLOAD, |query| udp_limit(&query));
             assert!((PLAIN_PAYLOAD..=MAX_PAYLOAD).contains(&limit), "limit {limit}");
             let over_udp = server.reply(CLIENT, message, Transport::Udp, slow);

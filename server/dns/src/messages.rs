@@ -86,6 +86,7 @@ impl Messages {
             message: message.to_vec(),
             peer,
             transport: self.transport,
+            arrived: begin,
             done,
         };
         let reply = if self.slow.push(service, Box::new(left)) {
@@ -110,6 +111,7 @@ struct Left {
     message: Vec<u8>,
     peer: SocketAddr,
     transport: Transport,
+    arrived: Instant,
     done: oneshot::Sender<Vec<u8>>,
 }
 
@@ -121,7 +123,7 @@ impl Job for Left {
             self.transport,
             &self.message,
             self.peer,
-            Slow::Wait,
+            Slow::Wait(self.arrived),
         );
         // The connection may have been closed meanwhile.
         let _ = self.done.send(reply);

@@ -62,6 +62,7 @@ fn scripts(criterion: &mut Criterion) {
                 now: 1_700_000_000,
                 service: "www",
                 candidates: &candidates,
+                arrived: None,
             };
             let inline = workers.compile(body).expect("the script compiles");
             assert!(inline.is_quick(candidates.len()), "{name} is not proven quick");

@@ -1,16 +1,23 @@
 //! What the fuzz target does with a text (feature `fuzzing`). It stands here so that the tests can replay the checked-in
 //! inputs with the ordinary compiler.
 
+mod grammar;
+
 use crate::lexer::{Token, tokens};
 use crate::nesting::too_deep;
-use crate::program::Program;
+use crate::program::{Checked, Program};
 use crate::rewrite::{Frame, rewrite};
 use crate::run::{Budget, run};
-use crate::workers::{NO_WORKER, Workers};
+use crate::stopwatch::Stopwatch;
+use crate::workers::{MAX_QNAME, NO_WORKER, Workers};
 use gslb_engine::geo::Country;
 use gslb_engine::query::Family;
-use gslb_engine::script::{MAX_SCRIPT_BYTES, Script, ScriptCandidate, ScriptFailure, ScriptInput, Scripts};
+use gslb_engine::script::{
+    MAX_SCRIPT_BYTES, Script, ScriptCandidate, ScriptError, ScriptFailure, ScriptInput, Scripts,
+};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use std::sync::LazyLock;
+use std::time::Duration;
 
 /// Candidates of each run: the smallest number that the check proves scripts for.
 const CANDIDATES: u16 = 8;
@@ -24,6 +31,109 @@ pub enum Ran {
     InWorker,
     /// On this thread as well: it is proven quick.
     Here,
+}
+
+static NOTHING: LazyLock<Result<Program, ScriptError>> =
+    LazyLock::new(|| Checked::new("result = []")?.compile(true));
+
+/// What a script that is proven quick has used.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Proven {
+    /// Its text.
+    pub body: String,
+    /// What the proof allows for.
+    pub steps: u16,
+    /// With so many candidates.
+    pub candidates: u16,
+    /// Most calls and turns of loops of any run.
+    pub ticks: u64,
+    /// Most bytes of values that any run made.
+    pub heap: usize,
+    /// Most processor time of any run, without that of making its input.
+    pub time: Duration,
+    /// Runs that came to their end.
+    pub ended: u32,
+}
+
+/// Makes a script out of octets, and if it is proven to be quick, runs it for queries that are as bad as queries can be.
+/// `None` for what is not proven.
+///
+/// # Panics
+/// A run uses more than the proof says: the proof has a hole.
+#[must_use]
+pub fn proof(octets: &[u8]) -> Option<Proven> {
+    let body = grammar::script(octets);
+    if body.len() > MAX_SCRIPT_BYTES || too_deep(&body, &tokens(&body)).is_some() {
+        return None;
+    }
+    let checked = Checked::new(&body).ok()?;
+    let facts = checked.facts;
+    if facts.quick_up_to == 0 {
+        return None;
+    }
+    // What is wrong with it may well be found when it is compiled.
+    let program = checked.compile(true).ok()?;
+    let mut proven = Proven {
+        body,
+        steps: facts.steps,
+        candidates: facts.quick_up_to,
+        ..Proven::default()
+    };
+    let budget = Budget::proven(facts.steps, Duration::from_secs(60));
+    let mut order = Vec::new();
+    // What any script costs, whatever it does.
+    let nothing = NOTHING.as_ref().ok()?;
+    each_worst(facts.quick_up_to, |input| {
+        let watch = Stopwatch::start();
+        let (result, usage) = run(&program, input, budget, &mut order);
+        let all = watch.at_least();
+        let watch = Stopwatch::start();
+        let _ = run(nothing, input, budget, &mut order);
+        let time = all.saturating_sub(watch.at_least());
+        assert!(
+            !usage.over,
+            "a hole in the proof: {usage:?} of {budget:?}\n{}",
+            proven.body
+        );
+        proven.ticks = proven.ticks.max(usage.ticks);
+        proven.heap = proven.heap.max(usage.heap);
+        proven.time = proven.time.max(time);
+        proven.ended += u32::from(!matches!(result, Err(ScriptFailure::Failed(_))));
+    });
+    Some(proven)
+}
+
+/// Queries with everything as long and as large as it can be.
+fn each_worst(count: u16, mut with: impl FnMut(&ScriptInput<'_>)) {
+    let dots = "e.".repeat(MAX_QNAME / 2);
+    let digits = format!("{}.", "9".repeat(MAX_QNAME - 1));
+    let escapes = "\\200".repeat(MAX_QNAME / 4);
+    let regions = ["e".repeat(256), "\u{390}".repeat(128), "e ".repeat(128)];
+    for (qname, extreme) in [(&dots, true), (&digits, true), (&escapes, false)] {
+        let candidates: Vec<_> = (0..count)
+            .map(|n| ScriptCandidate {
+                ip: Ipv6Addr::from_bits(u128::MAX - u128::from(n)).into(),
+                port: u16::MAX - n,
+                region: regions.get(usize::from(n % 3)).map_or("", String::as_str),
+                weight: if extreme { u32::MAX } else { u32::from(n) },
+                priority: u32::MAX - u32::from(n),
+                asn: u32::MAX,
+                health_score: f64::from(n) / 64.0,
+                rtt_ms: extreme.then_some(1e9 / 3.0),
+            })
+            .collect();
+        with(&ScriptInput {
+            qname,
+            qtype: Family::V6,
+            client_ip: Ipv6Addr::from_bits(u128::MAX).into(),
+            client_country: Country::parse("DE"),
+            client_asn: u32::MAX,
+            now: if extreme { u64::MAX } else { 0 },
+            service: regions.first().map_or("", String::as_str),
+            candidates: &candidates,
+            arrived: None,
+        });
+    }
 }
 
 /// Takes a text apart, bounds it, rewrites it, has it compiled and run in a worker. What is then proven quick is compiled
@@ -92,7 +202,7 @@ fn in_order(body: &str, tokens: &[Token]) {
 
 /// Runs a quick script on this thread, and once more in a worker.
 fn here(body: &str, workers: &Workers) {
-    let program = match Program::compile(body) {
+    let program = match Checked::new(body).and_then(|checked| checked.compile(true)) {
         Ok(program) => program,
         Err(error) => unreachable!("{error}, but not in a worker"),
     };
@@ -101,11 +211,14 @@ fn here(body: &str, workers: &Workers) {
     let slow = slow.ok().filter(|script| !script.is_quick(CANDIDATES.into()));
     let mut order = Vec::new();
     each_input(|input| {
-        match run(&program, input, Budget::QUICK, &mut order) {
+        let budget = Budget::proven(program.facts.steps, Duration::from_secs(1));
+        let (result, usage) = run(&program, input, budget, &mut order);
+        assert!(
+            !usage.over,
+            "proven quick, but used more: {usage:?} of {budget:?}"
+        );
+        match result {
             Ok(()) => check(&order),
-            Err(ScriptFailure::Stopped(why)) => {
-                assert!(!why.ends_with("steps"), "{why}, but is proven quick");
-            }
             Err(_) => order.clear(),
         }
         let mut other = Vec::new();
@@ -140,6 +253,7 @@ fn each_input(mut with: impl FnMut(&ScriptInput<'_>)) {
             now: 1_700_000_000,
             service: "web",
             candidates: &candidates,
+            arrived: None,
         });
     }
 }

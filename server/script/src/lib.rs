@@ -30,6 +30,7 @@ mod quick;
 mod rewrite;
 mod run;
 mod source;
+mod stopwatch;
 mod syntax;
 mod wire;
 mod worker;

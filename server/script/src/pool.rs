@@ -18,11 +18,14 @@ pub struct Limits {
     pub workers: usize,
     /// Ready workers beyond these: they take the place of killed ones, and compile.
     pub spares: usize,
+    /// Processor time that a script may take which is proven quick, on the thread of the query; the proof stands for a small
+    /// part of it. Whatever takes longer there takes a worker from then on.
+    pub inline: Duration,
     /// How long a script may run for a query.
     pub run: Duration,
     /// How long after that a worker is killed which has not stopped by itself.
     pub grace: Duration,
-    /// How long a query may wait for a free worker.
+    /// How long after it came a query may still begin to run, having waited for a thread and for a free worker.
     pub queue: Duration,
     /// Processor time that compiling may take. Not time on the clock: on a busy machine the worker, which gives way to
     /// everybody else, may wait long for its turn, and a good script is not to be refused for that.
@@ -40,9 +43,10 @@ impl Default for Limits {
         Self {
             workers: 2,
             spares: 1,
+            inline: Duration::from_millis(2),
             run: Duration::from_millis(2),
-            grace: Duration::from_millis(1),
-            queue: Duration::from_millis(1),
+            grace: Duration::from_micros(500),
+            queue: Duration::from_micros(750),
             compile: Duration::from_millis(250),
             compile_patience: Duration::from_secs(20),
             compile_queue: Duration::from_secs(30),
@@ -58,6 +62,11 @@ impl Limits {
         self.workers.saturating_sub(1).max(1)
     }
 }
+
+/// The first descriptor behind input, output and errors, which a worker gets its own of.
+const FIRST_FOREIGN: i32 = 3;
+/// How much workers, and the thread that starts them, give way.
+const NICE: i32 = 5;
 
 /// What a worker is wanted for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -122,6 +131,8 @@ impl Keeper {
             freed: Condvar::new(),
             work: Condvar::new(),
         });
+        // The standard library opens all with this mark. What whoever started this program has left open has none.
+        close_fds::set_fds_cloexec_threadsafe(FIRST_FOREIGN, &[]);
         let kept = Arc::clone(&pool);
         let thread = std::thread::Builder::new()
             .name("script-workers".to_owned())
@@ -159,12 +170,22 @@ impl Pool {
     }
 
     /// Runs a script in a worker: `frame` is the request, `body` what to send if the worker does not hold the script yet.
+    /// `arrived` is when the query came.
+    ///
+    /// What comes too late to have all of its time is not begun: it would be the script that gets the blame.
     ///
     /// # Errors
     /// There was no answer.
-    pub(crate) fn query(&self, id: u64, body: &str, frame: &[u8]) -> Result<Answer, NoAnswer> {
+    pub(crate) fn query(
+        &self,
+        id: u64,
+        body: &str,
+        frame: &[u8],
+        arrived: Option<Instant>,
+    ) -> Result<Answer, NoAnswer> {
         let limits = &self.limits;
-        let mut child = self.take(Use::Query(id), Instant::now() + limits.queue)?;
+        let begin = arrived.unwrap_or_else(Instant::now) + limits.queue;
+        let mut child = self.take(Use::Query(id), begin)?;
         let deadline = Instant::now() + limits.run + limits.grace;
         let mut answer = child.ask(frame, deadline);
         while answer == Err(Silence::Gone) {
@@ -225,15 +246,15 @@ impl Pool {
             if state.closing {
                 return Err(NoAnswer::Busy);
             }
+            let left = deadline.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                return Err(NoAnswer::Busy);
+            }
             if state.has_place(wanted, &self.limits)
                 && let Some(child) = state.idle.pop()
             {
                 state.begins(wanted);
                 return Ok(child);
-            }
-            let left = deadline.saturating_duration_since(Instant::now());
-            if left.is_zero() {
-                return Err(NoAnswer::Busy);
             }
             state = self
                 .freed
@@ -281,6 +302,10 @@ impl Pool {
 
     /// Starts and buries until the pool closes.
     fn keep(&self) {
+        // Threads that answer DNS go first: before a worker that gets ready, which takes milliseconds, and before one that
+        // runs. A worker begins with the priority of the thread that starts it, so there is no moment at which it has more.
+        // A script that needs microseconds does not notice. To ask for less is never refused.
+        let _ = rustix::process::nice(NICE);
         let wanted = self.limits.workers + self.limits.spares + 1;
         let mut pause = Duration::ZERO;
         loop {

@@ -174,7 +174,7 @@ impl<'s> Writer<'s> {
     /// Writes one comparison, or what stands in the place of one.
     fn segment(&mut self, range: Range<usize>, from: usize) -> Result<usize, usize> {
         let (operands, operators) = self.split(range.clone());
-        if operators.len() < 2 || operands.iter().any(Range::is_empty) {
+        if operators.len() < 2 || !operands.iter().all(|operand| self.is_whole(operand)) {
             return self.plain(range, from);
         }
         if operators.len() > MAX_CHAIN {
@@ -301,6 +301,27 @@ impl<'s> Writer<'s> {
         self.made.insert(&format!(" {text} "), at);
     }
 
+    /// Whether it may be an operand. What cannot be one is left to the interpreter, which then speaks of what the author
+    /// wrote: `1 < 2 3 < 4` lacks something before the 3, and no bracket.
+    fn is_whole(&self, range: &Range<usize>) -> bool {
+        let (mut index, mut ended) = (range.start, false);
+        while index < range.end {
+            let (kind, _) = self.token(index).unwrap_or((Kind::Op, ""));
+            let begins = matches!(kind, Kind::Word | Kind::Number | Kind::Text);
+            if ended && begins {
+                return false;
+            }
+            ended = begins || kind == Kind::Open;
+            // What stands in brackets has its own operands.
+            index = if kind == Kind::Open {
+                self.after_group(index, range.end)
+            } else {
+                index + 1
+            };
+        }
+        !range.is_empty()
+    }
+
     /// Whether evaluating it twice is the same as once.
     fn is_simple(&self, range: &Range<usize>) -> bool {
         range.len() == 1
@@ -342,6 +363,9 @@ mod tests {
             "a < < b < c",
             "(((",
             ") < a ]\n",
+            "1 < 2 3 < 4",
+            "\"a\" < 'b' \"c\" < \"d\"",
+            "1 < f(x) y < 4",
         ] {
             assert_eq!(unfolded(source), source);
         }

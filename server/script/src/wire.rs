@@ -44,6 +44,7 @@ impl Input<'_> {
             now: self.now,
             service: self.service,
             candidates: &self.candidates,
+            arrived: None,
         }
     }
 }
@@ -264,6 +265,7 @@ impl Answer {
                         | u8::from(reads.client_asn) << 2,
                 );
                 frame.u16(facts.quick_up_to);
+                frame.u16(facts.steps);
                 frame.finish()
             }
             Self::Refused(error) => {
@@ -310,6 +312,7 @@ impl Answer {
                 Self::Loaded(Facts {
                     reads,
                     quick_up_to: rest.u16()?,
+                    steps: rest.u16()?,
                 })
             }
             3 => Self::Refused(ScriptError {
@@ -377,6 +380,7 @@ mod tests {
             now: 1_700_000_000,
             service: "www",
             candidates: &candidates,
+            arrived: None,
         };
         let frame = run(7, &input);
         let Some(Request::Run {
@@ -408,6 +412,7 @@ mod tests {
             Answer::Loaded(Facts {
                 reads,
                 quick_up_to: 64,
+                steps: 6000,
             }),
             Answer::Refused(ScriptError {
                 line: 3,

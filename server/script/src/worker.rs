@@ -8,6 +8,7 @@ use crate::program::Program;
 use crate::run::{Budget, run};
 use crate::wire::{Answer, MAX_FRAME, Request, request};
 use rustix::process::{Resource, Rlimit, setrlimit};
+use rustix::thread::{CapabilitySet, CapabilitySets};
 use std::collections::VecDeque;
 use std::io::{Read, Write};
 use std::os::fd::AsFd;
@@ -50,6 +51,15 @@ pub fn worker_main(milliseconds: Option<&str>) -> ExitCode {
 fn build_walls() -> std::io::Result<()> {
     // Ends with the daemon, even while a script keeps it busy.
     rustix::process::set_parent_process_death_signal(Some(rustix::process::Signal::KILL))?;
+    // Whatever privileges the daemon was given: nothing here needs any, and nothing started from here gets more.
+    rustix::thread::set_no_new_privs(true)?;
+    rustix::thread::clear_ambient_capability_set()?;
+    let none = CapabilitySets {
+        effective: CapabilitySet::empty(),
+        permitted: CapabilitySet::empty(),
+        inheritable: CapabilitySet::empty(),
+    };
+    rustix::thread::set_capabilities(None, none)?;
     let only = |most: u64| Rlimit {
         current: Some(most),
         maximum: Some(most),
@@ -59,8 +69,6 @@ fn build_walls() -> std::io::Result<()> {
     setrlimit(Resource::Fsize, only(0))?;
     // Opens nothing from here on.
     setrlimit(Resource::Nofile, only(0))?;
-    // Threads that answer DNS go first. A script that needs microseconds does not notice.
-    rustix::process::nice(5)?;
     Ok(())
 }
 
@@ -137,11 +145,7 @@ fn answer(kept: &mut VecDeque<Kept>, request: &Request<'_>, time: Duration) -> A
                 return Answer::Unknown;
             };
             let mut order = Vec::new();
-            let budget = Budget {
-                time: Some(time),
-                ..Budget::ISOLATED
-            };
-            match run(program, &input.view(), budget, &mut order) {
+            match run(program, &input.view(), Budget::isolated(time), &mut order).0 {
                 Ok(()) => Answer::Order(order),
                 Err(failure) => Answer::Failure(failure),
             }

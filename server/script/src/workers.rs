@@ -3,8 +3,8 @@
 use crate::breaker::{Breaker, Outcome};
 use crate::child::WorkerProgram;
 use crate::pool::{Keeper, Limits, NoAnswer, Pool};
-use crate::program::{Facts, Program};
-use crate::run::{Budget, run};
+use crate::program::{Checked, Facts, Program};
+use crate::run::{Budget, Usage, run};
 use crate::wire::{self, Answer};
 use gslb_engine::script::{
     MAX_SCRIPT_BYTES, Script, ScriptError, ScriptFailure, ScriptInput, ScriptReads, Scripts,
@@ -12,7 +12,7 @@ use gslb_engine::script::{
 use std::collections::HashMap;
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
@@ -35,6 +35,7 @@ pub struct Workers {
     starting: Mutex<()>,
     known: Mutex<HashMap<Arc<str>, Weak<Compiled>>>,
     next_id: AtomicU64,
+    overruns: Arc<AtomicU64>,
 }
 
 impl fmt::Debug for Workers {
@@ -53,6 +54,8 @@ pub struct ScriptStats {
     pub body: Arc<str>,
     /// With how many candidates it runs on the thread of the query; 0 if it always takes a worker.
     pub quick_up_to: u16,
+    /// It was proven quick, and then used more than the proof says: it always takes a worker now.
+    pub demoted: bool,
     /// Runs so far.
     pub runs: u64,
     /// Runs that ended with an error, or with nobody.
@@ -90,7 +93,15 @@ impl Workers {
             starting: Mutex::default(),
             known: Mutex::default(),
             next_id: AtomicU64::new(1),
+            overruns: Arc::default(),
         }
+    }
+
+    /// Runs on the thread of a query that used more than the proof says. Each is a defect of the proof, and the last one of
+    /// its script there: from then on it runs in workers.
+    #[must_use]
+    pub fn overruns(&self) -> u64 {
+        self.overruns.load(Ordering::Relaxed)
     }
 
     /// What each script in use has done so far.
@@ -186,6 +197,8 @@ impl Scripts for Workers {
             pool: Arc::clone(pool),
             clock: Arc::clone(&self.clock),
             breaker: Breaker::default(),
+            overruns: Arc::clone(&self.overruns),
+            demoted: AtomicBool::new(false),
             runs: AtomicU64::new(0),
             errors: AtomicU64::new(0),
             stopped: AtomicU64::new(0),
@@ -204,7 +217,7 @@ impl Scripts for Workers {
 /// Compiles in this process what a worker has compiled before and found quick.
 fn compile_here(body: &str) -> Result<Program, ScriptError> {
     let body = body.to_owned();
-    let compile = move || catch_unwind(AssertUnwindSafe(|| Program::compile(&body)));
+    let compile = move || catch_unwind(AssertUnwindSafe(|| Checked::new(&body)?.compile(true)));
     let thread = std::thread::Builder::new()
         .stack_size(COMPILE_STACK)
         .spawn(compile);
@@ -224,6 +237,9 @@ struct Compiled {
     pool: Arc<Pool>,
     clock: Clock,
     breaker: Breaker,
+    /// Of all scripts.
+    overruns: Arc<AtomicU64>,
+    demoted: AtomicBool,
     runs: AtomicU64,
     errors: AtomicU64,
     stopped: AtomicU64,
@@ -242,7 +258,12 @@ impl Compiled {
     fn stats(&self) -> ScriptStats {
         ScriptStats {
             body: Arc::clone(&self.body),
-            quick_up_to: self.facts.quick_up_to,
+            quick_up_to: if self.is_demoted() {
+                0
+            } else {
+                self.facts.quick_up_to
+            },
+            demoted: self.is_demoted(),
             runs: self.runs.load(Ordering::Relaxed),
             errors: self.errors.load(Ordering::Relaxed),
             stopped: self.stopped.load(Ordering::Relaxed),
@@ -251,20 +272,50 @@ impl Compiled {
         }
     }
 
+    fn is_demoted(&self) -> bool {
+        self.demoted.load(Ordering::Relaxed)
+    }
+
     fn here(
         &self,
         program: &Program,
         input: &ScriptInput<'_>,
         order: &mut Vec<u16>,
     ) -> Result<(), ScriptFailure> {
-        catch_unwind(AssertUnwindSafe(|| run(program, input, Budget::QUICK, order)))
-            .unwrap_or_else(|_| Err(ScriptFailure::Stopped("the interpreter gave up on it".to_owned())))
+        let budget = Budget::proven(self.facts.steps, self.pool.limits().inline);
+        let run = || run(program, input, budget, order);
+        let (result, usage) = catch_unwind(AssertUnwindSafe(run)).unwrap_or_else(|_| {
+            let gave_up = ScriptFailure::Stopped("the interpreter gave up on it".to_owned());
+            let usage = Usage {
+                over: true,
+                ..Usage::default()
+            };
+            (Err(gave_up), usage)
+        });
+        if usage.over {
+            self.overruns.fetch_add(1, Ordering::Relaxed);
+            if !self.demoted.swap(true, Ordering::Relaxed) {
+                tracing::error!(
+                    service = input.service,
+                    body = &*self.body,
+                    result = ?result,
+                    ticks = usage.ticks,
+                    bytes = usage.heap,
+                    steps = self.facts.steps,
+                    "a script used more than it is proven to, which is a defect of the proof: it runs in workers from now on"
+                );
+            }
+        }
+        result
     }
 
     fn in_worker(&self, input: &ScriptInput<'_>, order: &mut Vec<u16>) -> Result<(), ScriptFailure> {
         order.clear();
         let limits = self.pool.limits();
-        let found = match self.pool.query(self.id, &self.body, &wire::run(self.id, input)) {
+        let found = match self
+            .pool
+            .query(self.id, &self.body, &wire::run(self.id, input), input.arrived)
+        {
             Ok(Answer::Order(found)) => found,
             Ok(Answer::Failure(failure)) => return Err(failure),
             Ok(_) => {
@@ -317,7 +368,7 @@ fn end_of(qname: &str) -> &str {
 
 impl Script for Compiled {
     fn is_quick(&self, candidates: usize) -> bool {
-        candidates <= usize::from(self.facts.quick_up_to)
+        candidates <= usize::from(self.facts.quick_up_to) && !self.is_demoted()
     }
 
     fn reads(&self) -> ScriptReads {

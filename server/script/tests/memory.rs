@@ -65,6 +65,7 @@ fn run_once(script: &dyn gslb_engine::script::Script) {
         now: 1_700_000_000,
         service: "www",
         candidates: &candidates,
+        arrived: None,
     };
     script.run(&input, &mut Vec::new()).unwrap_err();
 }

@@ -2,6 +2,7 @@
 
 use gslb_core::metrics::{Sample, Source, Value};
 use gslb_dns::{DnsStats, LATENCY_BOUNDS, QTYPES, RCODES, Transport};
+use gslb_script::Workers;
 use gslb_probe::{HealthEvent, HealthState, ProbeStats};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -105,6 +106,17 @@ impl Detection {
                 buckets: bounds.zip(counts).collect(),
             },
         }
+    }
+}
+
+/// The counters of scripts.
+#[derive(Debug)]
+pub struct ScriptSource(pub Arc<Workers>);
+
+impl Source for ScriptSource {
+    fn samples(&self, out: &mut Vec<Sample>) {
+        let name = "gslbd_dns_script_overruns_total";
+        out.push(Sample::count(name, &[], self.0.overruns()));
     }
 }
 

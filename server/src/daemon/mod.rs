@@ -115,7 +115,7 @@ impl Daemon {
         let (api_addr, metrics_addr) = (api_listener.local_addr()?, metrics_listener.local_addr()?);
 
         let scripts = Arc::new(Workers::in_program(workers));
-        let core = Core::start(settings.clone(), Clock::system(), scripts)
+        let core = Core::start(settings.clone(), Clock::system(), Arc::clone(&scripts) as Arc<_>)
             .await
             .context("starting")?;
         let (tasks, stop) = (TaskTracker::new(), CancellationToken::new());
@@ -138,7 +138,11 @@ impl Daemon {
             reconciler: core.reconciler.clone(),
             prober: Arc::clone(&prober),
             rate: Arc::clone(&rate),
-            metrics: core.metrics(vec![Arc::new(metrics::DnsSource(Arc::clone(&stats))), watched]),
+            metrics: core.metrics(vec![
+                Arc::new(metrics::DnsSource(Arc::clone(&stats))),
+                Arc::new(metrics::ScriptSource(scripts)),
+                watched,
+            ]),
             leptos: web::options(),
             node_id: settings.node.id.0.clone(),
             started: Instant::now(),

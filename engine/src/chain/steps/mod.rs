@@ -76,6 +76,12 @@ impl CompiledStep {
         matches!(self, Self::Script(script) if script.is_slow(candidates))
     }
 
+    /// Whether a chain runs a script at all.
+    pub(crate) fn any_script(steps: &[Self]) -> bool {
+        let mut runs = steps.iter().take_while(|step| !step.is_selecting());
+        runs.any(|step| matches!(step, Self::Script(_)))
+    }
+
     /// Whether a chain may block for milliseconds when it begins with so many candidates.
     pub(crate) fn any_slow(steps: &[Self], candidates: usize) -> bool {
         let mut runs = steps.iter().take_while(|step| !step.is_selecting());

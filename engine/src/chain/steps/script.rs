@@ -108,6 +108,7 @@ impl CompiledScript {
             now: run.ctx.now,
             service: &run.service.name,
             candidates: &candidates,
+            arrived: scratch.script.arrived,
         };
         scratch.script.order.clear();
         sink.begin();

@@ -185,6 +185,12 @@ pub const CATALOGUE: &[Metric] = &[
     ),
     metric(
         Counter,
+        "gslbd_dns_script_overruns_total",
+        &[],
+        "Runs of scripts proven quick that used more than that; each is a defect, and its script takes a worker since",
+    ),
+    metric(
+        Counter,
         "gslbd_service_queries_total",
         &["service", "outcome"],
         "Queries to a service, by outcome",

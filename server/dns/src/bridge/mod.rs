@@ -160,8 +160,8 @@ enum Reply {
 pub(crate) enum Slow {
     /// Leave the query undecided.
     Leave,
-    /// Wait for them.
-    Wait,
+    /// Wait for them, not for long: this is when the query came.
+    Wait(Instant),
     /// Decide without them: their steps fail open.
     Skip,
 }
@@ -455,7 +455,13 @@ impl Bridge {
             entropy: self.random.u64(..),
             hurried: slow == Slow::Leave,
         };
-        self.scratch.skip_slow_scripts(slow == Slow::Skip);
+        // A script may stop being quick after it was looked at.
+        let arrived = match slow {
+            Slow::Wait(arrived) => Some(arrived),
+            Slow::Leave | Slow::Skip => None,
+        };
+        self.scratch.skip_slow_scripts(arrived.is_none());
+        self.scratch.arrived(arrived);
         let plan = match decide(moment.snapshot, query, asker, &mut self.scratch) {
             Ok(plan) => plan,
             Err(service) => return Reply::Left(service),

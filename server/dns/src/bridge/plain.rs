@@ -183,6 +183,7 @@ impl Bridge {
             hurried: true,
         };
         let question = plain.question(&row.name);
+        self.scratch.skip_slow_scripts(true);
         let (decision, plan) = choose(snapshot, service, zone, question, asker, &mut self.scratch);
         service.count_decision(&decision);
         let mut chosen = service.chosen(&self.scratch);

@@ -25,6 +25,8 @@ use value::{Lists, Maps, Number, Site, Value};
 const SIZES: [u16; 3] = [64, 16, 8];
 /// What a run may cost, in steps of about 20 ns.
 const BUDGET: f64 = 6000.0;
+/// Bytes of values that a step makes at most.
+pub(crate) const STEP_BYTES: usize = 128;
 /// Calls and expressions inside one another.
 const MAX_DEPTH: usize = 60;
 /// Longest result: each of its addresses is looked up.
@@ -38,15 +40,13 @@ struct NotProven;
 
 type Checked<T> = Result<T, NotProven>;
 
-/// With how many candidates the script is proven to be quick; 0 if it is not.
-pub(crate) fn up_to(body: &str, statement: &AstStmt) -> u16 {
+/// With how many candidates the script is proven to be quick, and how many steps it takes then; zeros if it is not.
+pub(crate) fn up_to(body: &str, statement: &AstStmt) -> (u16, u16) {
     if body.contains(TYPE_CHECK) {
-        return 0;
+        return (0, 0);
     }
-    SIZES
-        .into_iter()
-        .find(|size| Check::run(statement, *size).is_ok())
-        .unwrap_or(0)
+    let proven = |size| Some((size, Check::run(statement, size).ok()?));
+    SIZES.into_iter().find_map(proven).unwrap_or((0, 0))
 }
 
 /// A function as the check knows it.
@@ -105,7 +105,7 @@ struct Check<'a> {
 }
 
 impl<'a> Check<'a> {
-    fn run(statement: &'a AstStmt, candidates: u16) -> Checked<()> {
+    fn run(statement: &'a AstStmt, candidates: u16) -> Checked<u16> {
         let mut check = Self {
             spent: 0.0,
             depth: 0,
@@ -129,7 +129,8 @@ impl<'a> Check<'a> {
         if length > MAX_RESULT || unseen {
             Err(NotProven)
         } else {
-            Ok(())
+            // At most the budget, which fits.
+            Ok(check.spent.ceil() as u16)
         }
     }
 

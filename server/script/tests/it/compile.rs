@@ -28,7 +28,16 @@ fn errors_name_the_place_in_the_authors_text() {
         ("import os\nresult = []", 1, ""),
         ("while True:\n    pass\nresult = []", 1, ""),
         ("result = []\nx = 'no end\n", 2, ""),
-        ("result = []\n\tx = 1", 1, "tabs"),
+        ("result = []\n\tx = 1", 2, "tabs"),
+        ("result = []\nif now:\n\n  # a\n\tx = 1", 5, "tabs"),
+        ("result = []\nx =\t1", 2, "tabs"),
+        ("result = []\nx = step__", 2, "step__"),
+        ("result = [step(1)]", 1, "step"),
+        ("result = []\nx = 'a' < 'b' \"c\" < 'd'", 2, "new line"),
+        ("result = []\nx = 1 < 2 3 < 4", 2, "new line"),
+        ("result = []\nимя = 1", 2, "`и` (u+0438) may stand"),
+        ("result = []\nx\u{301} = 1", 2, "u+0301 may stand"),
+        ("result = []\nx = \u{201c}a\u{201d}", 2, "u+201c may stand"),
     ];
     for (body, line, word) in cases {
         let error = workers.compile(body).map(|_| ()).expect_err(body);
@@ -45,6 +54,8 @@ fn columns_are_those_of_the_author() {
     assert_eq!(column("result = [1 < len(qname) < nosuch]"), 28);
     assert_eq!(column("result = ['ä', nosuch]"), 16);
     assert_eq!(column("if now:\n    result = [nosuch]"), 15);
+    assert_eq!(column("if now:\n\tresult = []"), 1);
+    assert_eq!(column("result =\t[]"), 9);
 }
 
 #[test]

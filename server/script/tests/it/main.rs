@@ -7,6 +7,7 @@ mod compile;
 mod corpus;
 mod hostile;
 mod processes;
+mod proof;
 mod quick;
 mod routing;
 mod support;

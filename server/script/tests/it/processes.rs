@@ -56,6 +56,13 @@ fn no_script_no_process() {
 fn workers_hold_their_socket_and_nothing_of_the_daemon() {
     let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let file = std::fs::File::open(program().path).unwrap();
+    // Open to whatever this program starts, as what it was started with may be.
+    let foreign = rustix::io::dup(&file).unwrap();
+    assert!(
+        !rustix::io::fcntl_getfd(&foreign)
+            .unwrap()
+            .contains(rustix::io::FdFlags::CLOEXEC)
+    );
     let workers = workers();
     let _script = workers.compile("result = []").unwrap();
     let held = |pid: &str| -> Vec<String> {
@@ -79,6 +86,12 @@ fn workers_hold_their_socket_and_nothing_of_the_daemon() {
             !theirs.contains(&program().path.display().to_string()),
             "{theirs:?}"
         );
+        let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap();
+        for none in ["CapInh:", "CapPrm:", "CapEff:", "CapAmb:"] {
+            let line = status.lines().find(|line| line.starts_with(none)).unwrap();
+            assert!(line.ends_with("\t0000000000000000"), "{line}");
+        }
+        assert!(status.contains("NoNewPrivs:\t1"), "{status}");
         let limits = std::fs::read_to_string(format!("/proc/{pid}/limits")).unwrap();
         let core = limits
             .lines()
@@ -88,7 +101,7 @@ fn workers_hold_their_socket_and_nothing_of_the_daemon() {
         let environment = std::fs::read(format!("/proc/{pid}/environ")).unwrap();
         assert!(environment.is_empty());
     }
-    drop((listener, file));
+    drop((listener, file, foreign));
 }
 
 #[test]

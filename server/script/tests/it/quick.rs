@@ -1,7 +1,9 @@
 //! Which scripts are proven quick, and that those which are cost what the proof says.
 
-use crate::support::{candidates, input, run, workers};
-use gslb_engine::script::Scripts;
+use crate::support::{candidates, input, patient, run, with_limits, workers};
+use gslb_engine::script::{ScriptFailure, Scripts};
+use gslb_script::Limits;
+use std::time::Duration;
 
 #[test]
 fn what_people_write_is_quick() {
@@ -81,4 +83,32 @@ fn what_could_take_long_is_not() {
             assert!(!script.is_quick(17), "{body}");
         }
     }
+}
+
+#[test]
+fn what_takes_more_than_its_proof_takes_a_worker_from_then_on() {
+    // As if the proof had a hole: no time at all is allowed for.
+    let workers = with_limits(Limits {
+        inline: Duration::ZERO,
+        ..patient()
+    });
+    let script = workers
+        .compile("result = [c[\"ip\"] for c in candidates]")
+        .unwrap();
+    assert!(script.is_quick(8));
+    let candidates = candidates(&["eu", "us"]);
+    let input = input(&candidates);
+    let first = run(&*script, &input);
+    assert!(matches!(first, Err(ScriptFailure::Stopped(_))), "{first:?}");
+    assert!(!script.is_quick(1));
+    assert_eq!(workers.overruns(), 1);
+    let stats = workers.stats();
+    assert!(
+        stats
+            .iter()
+            .all(|script| script.demoted && script.quick_up_to == 0),
+        "{stats:?}"
+    );
+    assert_eq!(run(&*script, &input), Ok(vec![0, 1]), "in a worker");
+    assert_eq!(workers.overruns(), 1);
 }

@@ -30,6 +30,7 @@ pub fn program() -> WorkerProgram {
 /// Limits that a slow, busy machine keeps; what tests wait for ends earlier where it should.
 pub fn patient() -> Limits {
     Limits {
+        inline: Duration::from_secs(5),
         run: Duration::from_millis(300),
         grace: Duration::from_secs(5),
         queue: Duration::from_secs(20),
@@ -85,6 +86,7 @@ pub fn input<'a>(candidates: &'a [ScriptCandidate<'a>]) -> ScriptInput<'a> {
         now: 1_700_000_000,
         service: "www",
         candidates,
+        arrived: None,
     }
 }
 
