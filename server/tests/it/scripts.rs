@@ -104,14 +104,16 @@ async fn a_hostile_script_fails_open_and_leaves_its_neighbours_alone() {
     let metrics = crate::harness::send(d.metrics, Method::GET, "/metrics", &[], "")
         .await
         .text();
-    let counted = "gslbd_dns_script_step_error_total{service=\"hostile\"} 20";
-    assert!(metrics.contains(counted), "{metrics}");
-    let traced = d
-        .post(
-            "/trace",
-            json!({"domain": "hostile.example.com", "client": "192.0.2.9"}),
-        )
-        .await;
-    assert!(traced.text().contains("switched off"), "{}", traced.text());
+    // At least one for each query: a client that has waited for long on a busy machine asks again.
+    let name = "gslbd_dns_script_step_error_total{service=\"hostile\"} ";
+    let counted = metrics.lines().find_map(|line| line.strip_prefix(name));
+    let counted: u64 = counted.expect("it is counted").parse().unwrap();
+    assert!(counted >= 20, "{metrics}");
+    // Only what had to be stopped counts against it, and not what found no worker free.
+    eventually("that it is switched off", async || {
+        let query = json!({"domain": "hostile.example.com", "client": "192.0.2.9"});
+        d.post("/trace", query).await.text().contains("switched off")
+    })
+    .await;
     d.stop().await;
 }
