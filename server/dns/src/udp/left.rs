@@ -40,7 +40,13 @@ impl Job for Left {
                 micros: context.micros(self.received),
             };
             let payload = datagram.buffer.get(..*datagram.length).unwrap_or_default();
-            bridge.finish(moment, payload, self.client, Slow::Wait(self.received), datagram.reply);
+            bridge.finish(
+                moment,
+                payload,
+                self.client,
+                Slow::Wait(self.received),
+                datagram.reply,
+            );
             context.give_back(bridge);
         }
         let refused = self.batch.send(&self.socket);
