@@ -124,6 +124,9 @@ impl Entry for Name {
     }
 }
 
+/// What the zone at a place says of a name in a zone below.
+type Above = (u32, Arc<NodeRecords>);
+
 /// The tree.
 #[derive(Debug, Clone)]
 pub(crate) struct Names {
@@ -132,7 +135,7 @@ pub(crate) struct Names {
     zones: Vec<Place>,
     /// What a zone (by its place) says of names in a zone below it that is here too: of its records only the DS set of the
     /// apex is ever answered.
-    above: Arc<HashMap<Arc<[u8]>, (u32, Arc<NodeRecords>)>>,
+    above: Arc<HashMap<Arc<[u8]>, Above>>,
     hasher: foldhash::fast::FixedState,
     /// Most labels any name has: names above that need no look-up.
     deepest: u8,
