@@ -2,8 +2,8 @@
 
 use gslb_core::metrics::{Sample, Source, Value};
 use gslb_dns::{DnsStats, LATENCY_BOUNDS, QTYPES, RCODES, Transport};
-use gslb_script::Workers;
 use gslb_probe::{HealthEvent, HealthState, ProbeStats};
+use gslb_script::Workers;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
