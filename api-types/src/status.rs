@@ -37,9 +37,29 @@ pub struct MemberStatus {
     /// Load that was pushed and still counts; absent without one.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub load: Option<f64>,
+    /// What the member's host name leads to; absent for an address, and before the first look-up.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub host: Option<HostStatus>,
     /// Last probes, oldest first, at most 60.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub recent: Vec<ProbePoint>,
+}
+
+/// What a member's host name leads to.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+#[serde(rename_all = "camelCase")]
+pub struct HostStatus {
+    /// Its addresses, IPv4 first; the last good ones when `stale`.
+    pub addresses: Vec<String>,
+    /// When they were last answered, Unix milliseconds; null when never.
+    pub resolved_at: Option<u64>,
+    /// The last look-up failed.
+    pub stale: bool,
+    /// Since when look-ups fail, Unix milliseconds.
+    pub failing_since: Option<u64>,
+    /// Why the last one failed.
+    pub error: Option<String>,
 }
 
 /// How busy a member is.

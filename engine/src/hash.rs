@@ -43,6 +43,13 @@ pub(crate) fn member(ip: IpAddr) -> u64 {
     wide(bits(ip), 0x6d65_6d62_6572_0001)
 }
 
+/// Hash of a member that is a host name, in wire form.
+#[must_use]
+pub(crate) fn host(wire: &[u8]) -> u64 {
+    wire.iter()
+        .fold(0x686f_7374_6e61_0001, |h, octet| mix(h ^ u64::from(*octet)))
+}
+
 /// Hash of a client subnet, computed once a query.
 #[must_use]
 #[inline]

@@ -17,6 +17,7 @@ pub mod decision;
 pub mod environment;
 pub mod geo;
 mod hash;
+pub mod host;
 pub mod mapfile;
 pub mod model;
 pub mod nearest;

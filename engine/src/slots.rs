@@ -3,8 +3,10 @@
 //! Probes write here as they end and queries read here, so that a change of health needs no new snapshot. A slot
 //! lives as long as its member or service does, through any number of snapshots.
 
+use crate::host::HostAddresses;
 use crate::model::{MemberId, ServiceId};
 use crate::snapshot::Hot;
+use arc_swap::{ArcSwapOption, Guard};
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
@@ -34,6 +36,8 @@ pub struct MemberSlot {
     load_until: AtomicU64,
     /// Answers that carried this member.
     answers: AtomicU64,
+    /// What its host name leads to, if it is one and somebody has asked.
+    addresses: ArcSwapOption<HostAddresses>,
 }
 
 impl MemberSlot {
@@ -51,6 +55,7 @@ impl MemberSlot {
             load: AtomicU64::new(f64::NAN.to_bits()),
             load_until: AtomicU64::new(0),
             answers: AtomicU64::new(0),
+            addresses: ArcSwapOption::empty(),
         }
     }
 
@@ -162,6 +167,17 @@ impl MemberSlot {
     #[must_use]
     pub fn load_until(&self) -> Option<u64> {
         Some(self.load_until.load(Ordering::Relaxed)).filter(|until| *until > 0 && *until < u64::MAX)
+    }
+
+    /// What its host name leads to; nothing for an address, and before the first look-up.
+    #[must_use]
+    pub fn addresses(&self) -> Guard<Option<Arc<HostAddresses>>> {
+        self.addresses.load()
+    }
+
+    /// Puts in what its host name leads to. A reader that holds the old addresses may be the one that frees them.
+    pub fn set_addresses(&self, addresses: Option<Arc<HostAddresses>>) {
+        self.addresses.store(addresses);
     }
 
     /// Counts an answer that carried this member.

@@ -132,7 +132,7 @@ pub struct Trace {
     pub steps: Vec<StepTrace>,
     /// How it ended.
     pub outcome: Outcome,
-    /// Addresses of the answer, in order.
+    /// Addresses of the answer, in order; the host name that a CNAME leads to.
     pub answers: Vec<String>,
     /// TTL of the answer, seconds.
     pub ttl: u32,

@@ -74,7 +74,7 @@ pub struct MemberForm {
     pub revision: String,
     /// Empty for a new member.
     pub member: String,
-    /// Address.
+    /// Address or host name.
     pub ip_address: String,
     /// Number.
     pub port: String,
@@ -133,8 +133,16 @@ fn decimal(problems: &mut Vec<ValidationError>, field: &str, text: &str) -> Opti
     number
 }
 
+/// Whether what stands in the input for both is a host name. What looks like an address is one, be it a wrong one.
+fn is_name(text: &str) -> bool {
+    let last = text.trim_end_matches('.').rsplit('.').next().unwrap_or_default();
+    !text.contains(':') && !text.contains('/') && !last.bytes().all(|b| b.is_ascii_digit())
+}
+
 /// The input that shows a problem of a fact: `geo.lat` is `geoLat`, `fenceAsns[2]` is `fenceAsns`.
 fn input_of(field: &str) -> String {
+    // Both are typed into one.
+    let field = if field == "hostname" { "ipAddress" } else { field };
     let whole = field.split('[').next().unwrap_or_default();
     let mut name = String::with_capacity(whole.len());
     for (index, part) in whole.split('.').enumerate() {
@@ -228,9 +236,14 @@ impl MemberForm {
     pub fn draft(&self) -> (MemberDraft, Vec<ValidationError>) {
         let mut problems = Vec::new();
         let mut number = |field: &str, text: &str| whole_number(&mut problems, field, text);
+        let (ip_address, hostname) = match given(&self.ip_address) {
+            Some(text) if is_name(&text) => (None, Some(text)),
+            text => (text, None),
+        };
         let draft = MemberDraft {
             id: self.member.parse().ok(),
-            ip_address: given(&self.ip_address),
+            ip_address,
+            hostname,
             port: number("port", &self.port),
             weight: number("weight", &self.weight),
             priority: number("priority", &self.priority),
@@ -328,6 +341,26 @@ mod tests {
         let problems = form.problems();
         for field in ["ipAddress", "port", "weight", "region"] {
             assert!(problems.iter().any(|p| p.field == field), "{field}: {problems:?}");
+        }
+    }
+
+    #[test]
+    fn a_host_name_stands_where_an_address_does() {
+        let read = |text: &str| {
+            let form = MemberForm {
+                ip_address: text.to_owned(),
+                port: "80".to_owned(),
+                ..MemberForm::default()
+            };
+            let (draft, _) = form.draft();
+            let fields: Vec<String> = form.problems().into_iter().map(|p| p.field).collect();
+            (draft.hostname.is_some(), fields)
+        };
+        assert_eq!(read("lb.example.net"), (true, vec![]));
+        assert_eq!(read("10.0.0.3"), (false, vec![]));
+        assert_eq!(read("2001:db8::1"), (false, vec![]));
+        for (text, name) in [("10.0.0.300", false), ("bad host", true), ("", false)] {
+            assert_eq!(read(text), (name, vec!["ipAddress".to_owned()]), "{text}");
         }
     }
 

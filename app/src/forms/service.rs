@@ -30,6 +30,8 @@ pub struct ServiceForm {
     /// Number.
     pub max_answers: String,
     /// Ticked or empty.
+    pub flatten: String,
+    /// Ticked or empty.
     pub enabled: String,
     /// `none`, `all`, `list`.
     pub fallback: String,
@@ -79,6 +81,7 @@ impl ServiceForm {
             pool_id: stored.value.pool_id.to_string(),
             ttl: number(draft.ttl),
             max_answers: number(draft.max_answers),
+            flatten: if stored.value.flatten { "on" } else { "" }.to_owned(),
             enabled: if stored.value.enabled { "on" } else { "" }.to_owned(),
             fallback,
             fallback_list,
@@ -149,6 +152,7 @@ impl ServiceForm {
             enabled: Some(ticked(&self.enabled)),
             fallback: Some(fallback),
             max_answers: whole_number(&mut problems, "maxAnswers", &self.max_answers),
+            flatten: Some(ticked(&self.flatten)),
         };
         (draft, problems)
     }

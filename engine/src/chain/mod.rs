@@ -5,6 +5,7 @@
 
 mod candidates;
 mod client;
+mod hosts;
 mod name;
 mod reason;
 mod recorder;
@@ -32,7 +33,8 @@ use std::sync::atomic::Ordering;
 /// What a query to a service gets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Decision {
-    /// How it ended. The addresses are in [`Scratch::answers`].
+    /// How it ended. The addresses are in [`Scratch::answers`]; of a service that answers with names, the one chosen is in
+    /// [`Scratch::chosen`].
     pub outcome: Outcome,
     /// TTL of the answer, seconds; without an answer a bound for the SOA's.
     pub ttl: u32,
@@ -58,6 +60,8 @@ pub(crate) struct Run<'a> {
     pub(crate) script_errors: u8,
     /// Answers with up to this many candidates.
     pub(crate) answers: u8,
+    /// TTL of the answer, seconds.
+    pub(crate) ttl: u32,
 }
 
 impl Run<'_> {
@@ -116,11 +120,12 @@ pub(crate) fn evaluate_steps<S: Sink>(
         steered: false,
         script_errors: 0,
         answers: service.max_answers,
+        ttl: service.ttl,
     };
     let outcome = decide(&mut run, steps, scratch, sink);
     Decision {
         outcome,
-        ttl: service.ttl,
+        ttl: run.ttl,
         ecs_scope: run.client.scope(),
         steered: run.steered,
         blind: run.client.is_blind(),
@@ -145,10 +150,15 @@ fn decide<S: Sink>(
         }
     }
     candidates::collect(pool.lane(), &pool.family(family).eligible, &mut scratch.set);
+    if pool.by_name {
+        hosts::retain(run, scratch);
+    }
     sink.candidates(pool, family, &scratch.set);
     let mut outcome = Outcome::Answered;
     if scratch.set.is_empty() {
-        let nobody = if pool.has_family(family) {
+        let nobody = if pool.by_name {
+            hosts::nobody(run)
+        } else if pool.has_family(family) {
             Outcome::NoCandidate
         } else {
             Outcome::NoSuchFamily
@@ -165,6 +175,9 @@ fn decide<S: Sink>(
             }
             Fallback::All => {
                 candidates::collect_all(pool, &pool.family(family).enabled, &mut scratch.set);
+                if pool.by_name {
+                    hosts::retain(run, scratch);
+                }
                 if scratch.set.is_empty() {
                     return nobody;
                 }
@@ -181,7 +194,11 @@ fn decide<S: Sink>(
             break;
         }
     }
-    scratch.answer_with_members(pool, usize::from(run.answers));
+    if pool.by_name {
+        hosts::answer(run, scratch);
+    } else {
+        scratch.answer_with_members(pool, usize::from(run.answers));
+    }
     outcome
 }
 

@@ -65,13 +65,16 @@ fn describe(pool: &CompiledPool, set: &[Candidate]) -> Vec<TraceCandidate> {
 }
 
 /// Why a member is no candidate.
-fn why_excluded(member: &CompiledMember, family: Family) -> &'static str {
+fn why_excluded(member: &CompiledMember, by_name: bool, family: Family) -> &'static str {
     match (member.ip, member.stored.admin_state) {
         _ if !member.stored.enabled => "disabled",
-        (None, _) => "a host name, no address",
         (Some(ip), _) if !family.matches(ip) => "of the other address family",
         (_, AdminState::Down) => "set down by the operator",
         (_, AdminState::Drain) => "draining",
+        (None, AdminState::Up) => "a host name without a known address of this family",
+        (None, _) if by_name && member.slot.score() > 0.0 => {
+            "a host name without a known address of this family"
+        }
         _ => "unhealthy: its score is 0",
     }
 }
@@ -93,7 +96,7 @@ impl<C: FnMut() -> u64> Sink for Recorder<C> {
             .filter(|(index, _)| !set.iter().any(|c| c.index == *index));
         let excluded = out.map(|(_, member)| Detail {
             name: member.stored.endpoint.to_string(),
-            value: why_excluded(member, family).to_owned(),
+            value: why_excluded(member, pool.by_name, family).to_owned(),
         });
         self.excluded = Some(excluded.collect());
     }
@@ -173,6 +176,14 @@ fn describe_client(snapshot: &Snapshot, ctx: &QueryContext<'_>) -> TraceClient {
     }
 }
 
+/// The host name that a service answers with.
+fn names(service: &CompiledService, scratch: &Scratch) -> Vec<String> {
+    let members = scratch
+        .chosen()
+        .filter_map(|index| service.pool.members.get(index));
+    members.map(|member| member.stored.endpoint.to_string()).collect()
+}
+
 fn notes(service: &CompiledService, outcome: Outcome, proposed: bool, blind: bool) -> Vec<String> {
     let mut notes = Vec::new();
     if !service.enabled {
@@ -201,6 +212,9 @@ fn notes(service: &CompiledService, outcome: Outcome, proposed: bool, blind: boo
         Outcome::NoSuchFamily => {
             notes.push("the pool has no enabled member of this address family".to_owned());
         }
+    }
+    if service.is_alias() {
+        notes.push("the answer is a CNAME, for every type: the members are host names".to_owned());
     }
     if blind {
         notes.push(
@@ -241,7 +255,11 @@ pub fn trace(
         excluded: recorder.excluded.unwrap_or_default(),
         steps: recorder.steps,
         outcome: decision.outcome,
-        answers: scratch.answers().iter().map(ToString::to_string).collect(),
+        answers: if scratch.answers().is_empty() {
+            names(service, &scratch)
+        } else {
+            scratch.answers().iter().map(ToString::to_string).collect()
+        },
         ttl: decision.ttl,
         ecs_scope: decision.ecs_scope,
         notes: notes(service, decision.outcome, proposed.is_some(), decision.blind),

@@ -95,8 +95,8 @@ impl Scratch {
         self.script.arrived = when;
     }
 
-    /// Indexes in the pool of the members whose addresses are the answers; empty when the answers are fallback
-    /// addresses.
+    /// Indexes in the pool of the members whose addresses, or whose name, are the answer; empty when the answers are
+    /// fallback addresses.
     pub fn chosen(&self) -> impl Iterator<Item = usize> {
         self.set
             .iter()
@@ -126,6 +126,11 @@ impl Scratch {
             }
         }
         self.chosen = self.answers.len();
+    }
+
+    /// The first `count` candidates are the answer.
+    pub(super) fn choose(&mut self, count: usize) {
+        self.chosen = count.min(self.set.len());
     }
 
     /// Keeps the candidates for which `keep` holds, unless none does. Returns how many it holds for.

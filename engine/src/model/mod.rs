@@ -5,6 +5,7 @@
 //! rules across objects (a name taken, a pool that does not exist) are the use cases' business.
 
 mod access;
+mod endpoint;
 mod error;
 mod facts;
 mod filter;
@@ -21,13 +22,14 @@ mod warnings;
 mod zone;
 
 pub use access::{Actor, ActorKind, Permission, Role};
+pub use endpoint::Endpoint;
 pub use error::{ErrorCode, ValidationError, Warning};
 pub use facts::{Finite, GeoDraft, LoadWatermarks, MAX_FENCE, MAX_LOAD, MemberGeo, WatermarksDraft};
 pub use filter::{FILTERS, FilterClass, FilterInfo, FilterName, FilterParameter};
 pub use health::{CheckKind, ExpectedStatus, HealthCheck, HealthCheckDraft, HttpCheck, StatusRange};
 pub use id::{MemberId, PoolId, RecordId, RoleId, ServiceId, TenantId, TokenId, TsigKeyId, UserId, ZoneId};
 pub use name::DomainName;
-pub use pool::{AdminState, Endpoint, MAX_MEMBERS, Member, MemberDraft, Pool, PoolDraft, Region};
+pub use pool::{AdminState, MAX_MEMBERS, Member, MemberDraft, Pool, PoolDraft, Region};
 pub use record::{
     FileSet, Origin, Problem, Rdata, RecordDraft, RecordName, RecordSet, RecordType, Subject, Surroundings,
     ZoneFile, write_zone_file,

@@ -1,10 +1,10 @@
 //! Pools and their members.
 
+use super::endpoint::Endpoint;
 use super::error::{ErrorCode, ValidationError};
 use super::facts::{self, GeoDraft, LoadWatermarks, MemberGeo, WatermarksDraft};
 use super::health::{HealthCheck, HealthCheckDraft};
 use super::id::{MemberId, PoolId, TenantId};
-use super::name::DomainName;
 use ipnet::IpNet;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeSet, HashSet};
@@ -110,7 +110,7 @@ pub struct Member {
     pub id: MemberId,
     /// Address or host name.
     #[serde(flatten)]
-    #[cfg_attr(feature = "schema", schema(value_type = EndpointText))]
+    #[cfg_attr(feature = "schema", schema(value_type = super::endpoint::EndpointText))]
     pub endpoint: Endpoint,
     /// Port that health checks use unless the check names its own.
     pub port: u16,
@@ -153,48 +153,6 @@ impl Member {
     }
 }
 
-/// How a member is reached: exactly one of the two.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub enum Endpoint {
-    /// `ipAddress`.
-    IpAddress(IpAddr),
-    /// `hostname`.
-    Hostname(DomainName),
-}
-
-/// The API's form of [`Endpoint`]: one of the two is there.
-#[cfg(feature = "schema")]
-#[derive(utoipa::ToSchema)]
-#[schema(rename_all = "camelCase")]
-#[expect(dead_code, reason = "exists for the OpenAPI document only")]
-pub struct EndpointText {
-    /// IPv4 or IPv6 address.
-    ip_address: Option<String>,
-    /// Host name.
-    hostname: Option<String>,
-}
-
-impl Endpoint {
-    /// The address, unless this is a host name.
-    #[must_use]
-    pub fn ip(&self) -> Option<IpAddr> {
-        match self {
-            Self::IpAddress(ip) => Some(*ip),
-            Self::Hostname(_) => None,
-        }
-    }
-}
-
-impl fmt::Display for Endpoint {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::IpAddress(ip) => ip.fmt(f),
-            Self::Hostname(name) => name.fmt(f),
-        }
-    }
-}
-
 /// A member as it arrives from outside.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
@@ -202,8 +160,10 @@ impl fmt::Display for Endpoint {
 pub struct MemberDraft {
     /// Keeps the identity (health, RTT) of an existing member in a bulk write; absent for a new one.
     pub id: Option<MemberId>,
-    /// IPv4 or IPv6 address. Required.
+    /// IPv4 or IPv6 address. Required, unless there is a `hostname`.
     pub ip_address: Option<String>,
+    /// Host name, in place of an address.
+    pub hostname: Option<String>,
     /// Port, 1 to 65535. Required.
     pub port: Option<i64>,
     /// Default 1.
@@ -246,41 +206,23 @@ fn number(errors: &mut Vec<ValidationError>, field: &str, value: Option<i64>, de
 }
 
 impl MemberDraft {
+    /// Its address or host name.
+    ///
+    /// # Errors
+    /// None of the two, both, or one that is wrong.
+    pub fn endpoint(&self) -> Result<Endpoint, Vec<ValidationError>> {
+        let mut errors = Vec::new();
+        let endpoint = Endpoint::parse(&mut errors, self.ip_address.as_deref(), self.hostname.as_deref());
+        endpoint.ok_or(errors)
+    }
+
     /// Checks the draft and fills in defaults; `id` is used unless the draft carries one.
     ///
     /// # Errors
     /// Every problem at once, by field.
     pub fn validate(&self, id: MemberId) -> Result<Member, Vec<ValidationError>> {
         let mut errors = Vec::new();
-        let text = self.ip_address.as_deref().map(str::trim).unwrap_or_default();
-        let ip = if text.is_empty() {
-            errors.push(ValidationError::new(
-                "ipAddress",
-                ErrorCode::Required,
-                "must be an IPv4 or IPv6 address",
-            ));
-            None
-        } else {
-            match text.parse::<IpAddr>().map(|ip| ip.to_canonical()) {
-                Ok(ip) if ip.is_unspecified() || ip.is_multicast() => {
-                    errors.push(ValidationError::new(
-                        "ipAddress",
-                        ErrorCode::Invalid,
-                        format!("{ip} is no address that a client could connect to"),
-                    ));
-                    None
-                }
-                Ok(ip) => Some(ip),
-                Err(_) => {
-                    errors.push(ValidationError::new(
-                        "ipAddress",
-                        ErrorCode::Invalid,
-                        format!("`{text}` is no IPv4 or IPv6 address"),
-                    ));
-                    None
-                }
-            }
-        };
+        let endpoint = self.endpoint().map_err(|list| errors.extend(list)).ok();
         let port = match self.port {
             None => {
                 errors.push(ValidationError::new(
@@ -324,10 +266,10 @@ impl MemberDraft {
         let fence_prefixes = facts::fence_prefixes(prefixes, &mut errors);
         let marks = self.load_watermarks.as_ref();
         let load_watermarks = marks.and_then(|draft| draft.validate(&mut errors));
-        match ip {
-            Some(ip) if errors.is_empty() => Ok(Member {
+        match endpoint {
+            Some(endpoint) if errors.is_empty() => Ok(Member {
                 id: self.id.unwrap_or(id),
-                endpoint: Endpoint::IpAddress(ip),
+                endpoint,
                 port,
                 weight,
                 priority,
@@ -352,6 +294,7 @@ impl From<&Member> for MemberDraft {
         Self {
             id: Some(m.id),
             ip_address: m.endpoint.ip().map(|ip| ip.to_string()),
+            hostname: m.endpoint.hostname().map(ToString::to_string),
             port: Some(m.port.into()),
             weight: Some(m.weight.into()),
             priority: Some(m.priority.into()),
@@ -396,6 +339,14 @@ impl Pool {
     pub fn addresses(&self) -> BTreeSet<IpAddr> {
         let enabled = self.members.iter().filter(|member| member.enabled);
         enabled.filter_map(|member| member.endpoint.ip()).collect()
+    }
+
+    /// Whether its members are host names. Without members it is neither this nor the other.
+    #[must_use]
+    pub fn is_by_name(&self) -> bool {
+        self.members
+            .first()
+            .is_some_and(|member| member.endpoint.hostname().is_some())
     }
 }
 
@@ -478,9 +429,18 @@ impl PoolDraft {
         for (index, member) in places.iter().zip(&members) {
             if !seen.insert(&member.endpoint) {
                 errors.push(ValidationError::new(
-                    format!("members[{index}].ipAddress"),
+                    format!("members[{index}].{}", member.endpoint.field()),
                     ErrorCode::Duplicate,
                     format!("{} is already a member of this pool", member.endpoint),
+                ));
+            }
+            if let Some(first) = members.first()
+                && first.endpoint.field() != member.endpoint.field()
+            {
+                errors.push(ValidationError::new(
+                    format!("members[{index}].{}", member.endpoint.field()),
+                    ErrorCode::Conflict,
+                    "a pool is all addresses or all host names",
                 ));
             }
             if !ids.insert(member.id) {

@@ -131,6 +131,10 @@ pub struct Service {
     pub fallback: Fallback,
     /// Answers with up to this many members.
     pub max_answers: u8,
+    /// Answers with the addresses of a member that is a host name, rather than with a CNAME. At a zone's own name this
+    /// is always so, and it means nothing to members that are addresses.
+    #[serde(default)]
+    pub flatten: bool,
 }
 
 /// The API's form of [`Routing`].
@@ -195,6 +199,8 @@ pub struct ServiceDraft {
     pub fallback: Option<FallbackText>,
     /// Default 1, at most 64.
     pub max_answers: Option<i64>,
+    /// Addresses rather than a CNAME for members that are host names; default false.
+    pub flatten: Option<bool>,
 }
 
 /// Reads `algorithm` and `filterChain` together: a chain that is not empty wins, neither gives `default`.
@@ -355,6 +361,7 @@ impl ServiceDraft {
                 enabled: self.enabled.unwrap_or(true),
                 fallback,
                 max_answers,
+                flatten: self.flatten.unwrap_or(false),
             }),
             _ => Err(errors),
         }
@@ -378,6 +385,7 @@ impl From<&Service> for ServiceDraft {
             enabled: Some(service.enabled),
             fallback: Some(service.fallback.clone().into()),
             max_answers: Some(service.max_answers.into()),
+            flatten: Some(service.flatten),
         }
     }
 }

@@ -94,12 +94,14 @@ impl Builder<'_> {
             ));
         };
         let slot = slots.service(stored.id, self.entropy);
+        let at_apex = self.names.is_apex(&wire);
         let compiled = Arc::new(CompiledService::new(
             stored,
             wire,
             Arc::clone(pool),
             self.env,
             slot,
+            at_apex,
         ));
         if compiled.enabled {
             if let ZoneOf::Synthetic(synthetic) = &zone {

@@ -40,11 +40,12 @@ pub(crate) use map::{CompiledMap, Target};
 
 use crate::environment::{Environment, LatencySettings};
 use crate::geo::Geo;
-use crate::model::{Pool, PoolId, RecordSet, RecordType, Service, ServiceId, Tier, Zone, ZoneId};
+use crate::model::{Pool, PoolId, Rdata, RecordSet, RecordType, Service, ServiceId, Tier, Zone, ZoneId};
 use arc_swap::{ArcSwap, Guard};
 use history::Histories;
 use names::Names;
 use shards::Shards;
+use std::collections::HashMap;
 use std::sync::Arc;
 
 /// Most aliases (CNAME) that are followed for one answer. Loops are refused when they are stored; what makes one all the
@@ -126,20 +127,40 @@ impl Snapshot {
         self.names.above(apex)
     }
 
-    /// Whether the aliases that begin at a name come to an end within [`MAX_ALIASES`].
+    /// Whether the aliases that begin at a name come to an end within [`MAX_ALIASES`], whatever services choose.
     #[must_use]
     pub fn aliases_end(&self, name: &[u8]) -> bool {
-        let mut name = name;
-        for _ in 0..=MAX_ALIASES {
-            let Found::Records { records, .. } = self.find(name) else {
-                return true;
-            };
-            match records.get(RecordType::CNAME.0).and_then(CompiledSet::alias) {
-                Some(target) => name = target,
-                None => return true,
-            }
+        self.ends_within(name, MAX_ALIASES, &mut HashMap::new())
+    }
+
+    /// As [`aliases_end`](Self::aliases_end) within `most` more aliases. A service with host names leads to all of them;
+    /// `known` keeps each name from being followed again with fewer left.
+    fn ends_within<'a>(&'a self, name: &'a [u8], most: u8, known: &mut HashMap<&'a [u8], u8>) -> bool {
+        if known.get(name).is_some_and(|before| *before <= most) {
+            return true;
         }
-        false
+        let targets: Vec<&[u8]> = match self.find(name) {
+            Found::Service { service, .. } if service.pool.by_name => {
+                let members = service.pool.members.iter();
+                members
+                    .filter_map(|member| member.host.as_ref().map(Rdata::as_wire))
+                    .collect()
+            }
+            Found::Records { records, .. } => {
+                let set = records.get(RecordType::CNAME.0);
+                set.and_then(CompiledSet::alias).into_iter().collect()
+            }
+            _ => Vec::new(),
+        };
+        let ends = targets.is_empty()
+            || most > 0
+                && targets
+                    .into_iter()
+                    .all(|target| self.ends_within(target, most - 1, known));
+        if ends {
+            known.insert(name, most);
+        }
+        ends
     }
 
     /// Static records of a name itself, also where it is delegated: the addresses of name servers (glue).

@@ -336,6 +336,12 @@ impl Names {
         name.map(|name| &name.zone)
     }
 
+    /// Whether a name is the apex of a stored zone.
+    pub(crate) fn is_apex(&self, wire: &[u8]) -> bool {
+        self.get(wire)
+            .is_some_and(|name| name.apex && matches!(name.zone, ZoneOf::Stored(_)))
+    }
+
     /// Adds a stored zone's apex. Zones go in before services, those with fewer labels first; the caller has checked
     /// that no two have the same name.
     pub(crate) fn insert_zone(&mut self, zone: Arc<CompiledZone>) {

@@ -3,7 +3,7 @@
 use crate::environment::Environment;
 use crate::geo::{AsInfo, Country};
 use crate::hash;
-use crate::model::{AdminState, HealthCheck, MAX_MEMBERS, Member, Pool, PoolId, Region, TenantId};
+use crate::model::{AdminState, HealthCheck, MAX_MEMBERS, Member, Pool, PoolId, Rdata, Region, TenantId};
 use crate::query::Family;
 use crate::slots::MemberSlot;
 use crate::snapshot::facts::{Facts, PoolFacts};
@@ -20,8 +20,10 @@ pub struct CompiledMember {
     pub stored: Member,
     /// Live state.
     pub slot: Arc<MemberSlot>,
-    /// Address; host names are no candidates.
+    /// Address, unless it is a host name.
     pub ip: Option<IpAddr>,
+    /// Host name, as the data of a CNAME.
+    pub host: Option<Rdata>,
     /// The region, when it has the form of a country code.
     pub country: Option<Country>,
     /// AS of the member: its field, else looked up from its address.
@@ -54,6 +56,7 @@ impl CompiledMember {
         Self {
             slot,
             ip,
+            host: member.endpoint.hostname().map(Rdata::from),
             country: Country::parse(member.region.as_str()),
             asn,
             signal: env
@@ -115,6 +118,8 @@ pub struct CompiledPool {
     pub(crate) digest: u64,
     /// Below this number of healthy enabled members the pool gives no answer; 0 is off.
     pub min_healthy: u32,
+    /// Its members are host names.
+    pub by_name: bool,
     /// Enabled and not `down`, of both families: healthy as soon as their score is above 0.
     counted: Box<[u16]>,
     /// Every member in the stored order, disabled ones too.
@@ -140,7 +145,8 @@ impl CompiledPool {
         let family = |family: Family| {
             let of_family = || {
                 let all = (0_u16..).zip(&members);
-                all.filter(move |(_, m)| m.stored.enabled && m.ip.is_some_and(|ip| family.matches(ip)))
+                // What a host name leads to is not known here: it may be of either family.
+                all.filter(move |(_, m)| m.stored.enabled && m.ip.is_none_or(|ip| family.matches(ip)))
             };
             let eligible = of_family()
                 .filter(|(_, m)| !matches!(m.stored.admin_state, AdminState::Down | AdminState::Drain));
@@ -152,7 +158,10 @@ impl CompiledPool {
         let (v4, v6) = (family(Family::V4), family(Family::V6));
         let lane = members.iter().map(|m| {
             let mut hot = Hot::new(m.stored.weight, m.stored.priority, m.country);
-            hot.digest = m.ip.map_or(0, hash::member);
+            hot.digest = match (&m.ip, &m.host) {
+                (Some(ip), _) => hash::member(*ip),
+                (None, host) => hash::host(host.as_ref().map_or(&[], Rdata::as_wire)),
+            };
             hot.more_countries = m.stored.geo.as_ref().is_some_and(|geo| !geo.country.is_empty());
             hot
         });
@@ -186,6 +195,7 @@ impl CompiledPool {
             lane,
             reach,
             counted,
+            by_name: pool.is_by_name(),
             members,
             v4,
             v6,

@@ -25,6 +25,9 @@ pub struct CompiledService {
     pub ttl: u32,
     /// Answers with up to this many members.
     pub max_answers: u8,
+    /// Of members that are host names the addresses are the answer: so configured, or at a zone's own name, where no
+    /// CNAME can be.
+    pub flatten: bool,
     /// The stored routing needs a higher tier than the licence gives, so that round-robin runs instead.
     pub licence_fallback: bool,
     /// A script is among the steps.
@@ -54,6 +57,7 @@ impl CompiledService {
         pool: Arc<CompiledPool>,
         env: &Environment,
         slot: Arc<ServiceSlot>,
+        at_apex: bool,
     ) -> Self {
         let licence_fallback = env.tier < service.routing.required_tier();
         let steps = if licence_fallback {
@@ -74,6 +78,7 @@ impl CompiledService {
             enabled: service.enabled,
             fallback: service.fallback.clone(),
             max_answers: service.max_answers.max(1),
+            flatten: service.flatten || at_apex,
             licence_fallback,
             steps,
             slot,
@@ -83,6 +88,13 @@ impl CompiledService {
     /// The same service with another state of its pool.
     pub(crate) fn with_pool(&self, pool: Arc<CompiledPool>) -> Self {
         Self { pool, ..self.clone() }
+    }
+
+    /// Whether its answer is the name of a member: one CNAME, whatever type is asked for.
+    #[must_use]
+    #[inline]
+    pub fn is_alias(&self) -> bool {
+        self.pool.by_name && !self.flatten
     }
 
     /// TTL of the SOA in a "no answer" reply, seconds: short, so that recovery is seen soon.

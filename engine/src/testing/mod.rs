@@ -15,8 +15,8 @@ use crate::environment::Environment;
 use crate::geo::{AsInfo, Country, Geo, Located, Place};
 use crate::hash::mix;
 use crate::model::{
-    DomainName, FilterName, MemberDraft, MemberId, PoolDraft, PoolId, ServiceDraft, ServiceId, TenantId,
-    ValidationError, ZoneDraft, ZoneId,
+    DomainName, Endpoint, FilterName, MemberDraft, MemberId, PoolDraft, PoolId, ServiceDraft, ServiceId,
+    TenantId, ValidationError, ZoneDraft, ZoneId,
 };
 use crate::ranges::Table;
 use crate::slots::MemberSlot;
@@ -317,12 +317,15 @@ impl Site {
         })
     }
 
-    /// The live slot of the member with this address.
+    /// The live slot of the member with this address or host name.
     #[must_use]
-    pub fn slot(&self, slots: &Slots, ip: &str) -> Option<Arc<MemberSlot>> {
-        let ip: IpAddr = ip.parse().ok()?;
+    pub fn slot(&self, slots: &Slots, text: &str) -> Option<Arc<MemberSlot>> {
+        let wanted = match text.parse::<IpAddr>() {
+            Ok(ip) => Endpoint::IpAddress(ip),
+            Err(_) => Endpoint::Hostname(DomainName::parse("hostname", text).ok()?),
+        };
         let mut members = self.config.pools.iter().flat_map(|pool| &pool.members);
-        let member = members.find(|m| m.endpoint.ip() == Some(ip))?;
+        let member = members.find(|m| m.endpoint == wanted)?;
         slots.existing_member(member.id).cloned()
     }
 }
@@ -332,6 +335,17 @@ impl Site {
 pub fn member(ip: &str, region: &str) -> MemberDraft {
     MemberDraft {
         ip_address: Some(ip.to_owned()),
+        port: Some(80),
+        region: Some(region.to_owned()),
+        ..MemberDraft::default()
+    }
+}
+
+/// A draft of a member with a host name and a region.
+#[must_use]
+pub fn host(name: &str, region: &str) -> MemberDraft {
+    MemberDraft {
+        hostname: Some(name.to_owned()),
         port: Some(80),
         region: Some(region.to_owned()),
         ..MemberDraft::default()

@@ -109,7 +109,14 @@ fn decide(
     });
     let mut scratch = Scratch::new();
     let decision = evaluate(snapshot, service, ctx, &mut scratch, &mut NoTrace);
-    agree(&traced, &decision, scratch.answers(), check);
+    let names: Vec<String> = if service.is_alias() && scratch.answers().is_empty() {
+        let members = scratch.chosen().map(|index| &service.pool.members[index]);
+        members.map(|member| member.stored.endpoint.to_string()).collect()
+    } else {
+        Vec::new()
+    };
+    agree(&traced, &decision, scratch.answers(), &names, check);
+    check.equal("names", expect.names.as_ref(), &names);
 
     check.equal(
         "outcome",
@@ -150,8 +157,9 @@ fn decide(
 }
 
 /// A trace and a query with the same random bits must come to the same decision.
-fn agree(traced: &Trace, decision: &Decision, answers: &[IpAddr], check: &mut Check) {
-    let answers: Vec<String> = answers.iter().map(ToString::to_string).collect();
+fn agree(traced: &Trace, decision: &Decision, answers: &[IpAddr], names: &[String], check: &mut Check) {
+    let answers = answers.iter().map(ToString::to_string);
+    let answers: Vec<String> = answers.chain(names.iter().cloned()).collect();
     check.equal("trace: answers", Some(&answers), &traced.answers);
     check.equal("trace: outcome", Some(&decision.outcome), &traced.outcome);
     check.equal("trace: ttl", Some(&decision.ttl), &traced.ttl);

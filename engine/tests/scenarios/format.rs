@@ -2,6 +2,7 @@
 
 use gslb_engine::environment::{Environment, LatencySettings, MapRule, Signals};
 use gslb_engine::geo::{Continent, Country, Place, Point, Subdivision};
+use gslb_engine::host::HostAddresses;
 use gslb_engine::model::{
     AdminState, FallbackText, GeoDraft, MemberDraft, ServiceDraft, Tier, WatermarksDraft, ZoneDraft,
 };
@@ -103,7 +104,15 @@ pub struct PoolRow {
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct MemberRow {
+    /// Address, unless there is a `host`.
+    #[serde(default)]
     pub ip: String,
+    /// Host name.
+    pub host: Option<String>,
+    /// What that leads to; nobody knows when it is not there.
+    pub addresses: Option<Vec<IpAddr>>,
+    /// For how long, seconds; default 300.
+    pub address_ttl: Option<u32>,
     pub weight: Option<i64>,
     pub priority: Option<i64>,
     pub region: Option<String>,
@@ -136,6 +145,7 @@ pub struct ServiceRow {
     pub enabled: Option<bool>,
     pub fallback: Option<FallbackText>,
     pub max_answers: Option<i64>,
+    pub flatten: Option<bool>,
 }
 
 /// One query and its decision.
@@ -183,6 +193,8 @@ pub struct Expect {
     pub outcome: Option<String>,
     /// The answer, in order.
     pub answers: Option<Vec<IpAddr>>,
+    /// The host name that is the answer.
+    pub names: Option<Vec<String>>,
     /// Over many queries the first answer is each of these, and no other.
     pub any_of: Option<Vec<IpAddr>>,
     /// Over many queries the first answers have these shares (chi-square).
@@ -258,15 +270,21 @@ impl Scenario {
         let (snapshot, slots) = site.compile(&self.environment()?)?;
         let slot = |ip: &str| site.slot(&slots, ip).ok_or_else(|| format!("no member {ip}"));
         for member in self.pools.values().flat_map(|pool| &pool.members) {
+            let ip = member.host.as_ref().unwrap_or(&member.ip);
+            if let Some(addresses) = &member.addresses {
+                let ttl = member.address_ttl.unwrap_or(300);
+                let known = HostAddresses::new(addresses.clone(), ttl, 1);
+                slot(ip)?.set_addresses(Some(Arc::new(known)));
+            }
             if let Some(score) = member.score {
-                slot(&member.ip)?.set_score(score);
+                slot(ip)?.set_score(score);
             }
             if member.load.is_some() {
-                slot(&member.ip)?.set_load(member.load, member.load_until);
+                slot(ip)?.set_load(member.load, member.load_until);
             }
             if let Some(rtt) = member.rtt_ms {
                 for _ in 0..member.probes.unwrap_or(5) {
-                    slot(&member.ip)?.set_rtt((rtt * 1e6) as u64, 0);
+                    slot(ip)?.set_rtt((rtt * 1e6) as u64, 0);
                 }
             }
         }
@@ -340,6 +358,7 @@ impl MemberRow {
         MemberDraft {
             id: None,
             ip_address: Some(self.ip.clone()),
+            hostname: self.host.clone(),
             port: Some(80),
             weight: self.weight,
             priority: self.priority,
@@ -365,6 +384,7 @@ impl ServiceRow {
             enabled: self.enabled,
             fallback: self.fallback.clone(),
             max_answers: self.max_answers,
+            flatten: self.flatten,
             ..ServiceDraft::default()
         }
     }

@@ -3,6 +3,7 @@
 //! Synchronous, without allocation, lock, clock or I/O, so that any encoder on any thread can use it. Addresses of an
 //! answer stay in the scratch memory of the decision.
 
+use crate::alias::{Next, Picked, Trail};
 use crate::lookup;
 use crate::wire::{Ede, EdnsQuery, Query, code, rcode};
 use gslb_engine::chain::{Decision, NoTrace, Scratch, Sink, evaluate};
@@ -68,6 +69,8 @@ pub(crate) struct Plan<'s> {
     pub(crate) zone: Option<&'s CompiledZone>,
     /// How many aliases lead from the name asked for to the one that the rest is about.
     pub(crate) aliases: u8,
+    /// What services among these have picked, in order.
+    pub(crate) picked: Vec<Picked<'s>>,
     /// Answer section.
     pub(crate) answer: Answer<'s>,
     /// The SOA in the authority section, with this TTL: the reply is negative.
@@ -86,6 +89,7 @@ impl<'s> Plan<'s> {
             rcode,
             zone: None,
             aliases: 0,
+            picked: Vec::new(),
             answer: Answer::None,
             negative_ttl: None,
             scope: 0,
@@ -144,12 +148,26 @@ pub(crate) fn decide<'s>(
     let mut question = query.addresses();
     // The zone of the last alias: in its name a chain ends that leaves this server.
     let mut from = None;
+    let mut trail = Trail::default();
     for aliases in 0..=MAX_ALIASES {
         let found = snapshot.find(question.name);
         if let Some(plan) = lookup::security(found, query.qtype) {
-            return Ok(Plan { aliases, ..plan });
+            return Ok(trail.end(plan, aliases));
         }
         let plan = match found {
+            Found::Service { service, zone, .. } if service.is_alias() => {
+                if asker.hurried && service.has_slow_script() {
+                    return Err(service.id);
+                }
+                match trail.follow(snapshot, service, zone, question, asker, scratch) {
+                    Next::Plan(plan) => plan,
+                    Next::Name(target) => {
+                        question.name = target;
+                        from = Some(zone);
+                        continue;
+                    }
+                }
+            }
             Found::Service {
                 service,
                 zone,
@@ -176,7 +194,7 @@ pub(crate) fn decide<'s>(
                 None => Plan::error(rcode::REFUSED),
             },
         };
-        return Ok(Plan { aliases, ..plan });
+        return Ok(trail.end(plan, aliases));
     }
     Ok(Plan::error(rcode::SERVFAIL))
 }
@@ -226,6 +244,18 @@ pub(crate) fn steer<S: Sink>(
     evaluate(snapshot, service, &context, scratch, sink)
 }
 
+/// What there is to say about a decision beside the answer.
+#[inline]
+pub(crate) fn ede_of(decision: &Decision) -> Option<Ede> {
+    match decision.outcome {
+        Outcome::Answered => (decision.script_errors > 0).then_some(Ede::ScriptFailedOpen),
+        Outcome::NoSuchFamily => None,
+        Outcome::Fallback => Some(Ede::FallbackUsed),
+        Outcome::NoCandidate => Some(Ede::AllMembersDown),
+        Outcome::BelowMinHealthy => Some(Ede::BelowMinHealthy),
+    }
+}
+
 /// Decides which addresses of a service are the answer, and counts it.
 pub(crate) fn address<'s>(
     snapshot: &'s Snapshot,
@@ -255,13 +285,6 @@ pub(crate) fn choose<'s>(
         _ => Family::V4,
     };
     let decision = steer(snapshot, service, family, question, asker, scratch, &mut NoTrace);
-    let ede = match decision.outcome {
-        Outcome::Answered => (decision.script_errors > 0).then_some(Ede::ScriptFailedOpen),
-        Outcome::NoSuchFamily => None,
-        Outcome::Fallback => Some(Ede::FallbackUsed),
-        Outcome::NoCandidate => Some(Ede::AllMembersDown),
-        Outcome::BelowMinHealthy => Some(Ede::BelowMinHealthy),
-    };
     let plan = if scratch.answers().is_empty() {
         // Short, so that recovery is seen soon.
         Plan::negative(zone, rcode::NOERROR, zone.negative_ttl().min(decision.ttl))
@@ -270,7 +293,10 @@ pub(crate) fn choose<'s>(
     };
     let plan = Plan {
         scope: decision.ecs_scope,
-        ede: [ede, service.licence_fallback.then_some(Ede::Unlicensed)],
+        ede: [
+            ede_of(&decision),
+            service.licence_fallback.then_some(Ede::Unlicensed),
+        ],
         blind: decision.blind,
         ..plan
     };

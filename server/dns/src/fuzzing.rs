@@ -11,7 +11,7 @@ use crate::wire::{HEADER, MAX_PAYLOAD, PLAIN_PAYLOAD, parse};
 use gslb_engine::environment::Environment;
 use gslb_engine::model::{MemberDraft, ServiceDraft, Tier};
 use gslb_engine::snapshot::{Slots, Snapshot, SnapshotCell};
-use gslb_engine::testing::{FakeScript, FakeScripts, Rows, Site, member};
+use gslb_engine::testing::{FakeScript, FakeScripts, Rows, Site, host, member};
 use hickory_proto::op::{Message, MessageType};
 use std::cell::RefCell;
 use std::net::{IpAddr, Ipv4Addr};
@@ -63,6 +63,12 @@ fn site() -> Site {
         .chain("www.in.gslb.test.", "pair", &["random"])
         .chain("down.gslb.test.", "shut", &["round-robin"])
         .chain("slow.gslb.test.", "pair", &[&script])
+        .pool(
+            "names",
+            0,
+            vec![host("geo.gslb.test", "US"), host("lb.example.net", "DE")],
+        )
+        .chain("named.gslb.test.", "names", &["geo-ip", "failover"])
         .chain("lonely.example.", "pair", &["failover"])
 }
 

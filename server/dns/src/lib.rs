@@ -15,6 +15,7 @@
     )
 )]
 
+mod alias;
 mod bind;
 mod bridge;
 mod certificate;

@@ -13,9 +13,9 @@ use gslb_engine::snapshot::{
 };
 
 /// Asks what a service would answer, without that being an answer: no ticket is used up, nothing is counted.
-struct Hint;
+pub(crate) struct Peek;
 
-impl Sink for Hint {
+impl Sink for Peek {
     const LIVE: bool = false;
 }
 
@@ -193,7 +193,7 @@ fn answer<'s>(
                 continue;
             }
             let asked = Addresses { name, ..question };
-            let decision = steer(snapshot, service, family, asked, asker, scratch, &mut Hint);
+            let decision = steer(snapshot, service, family, asked, asker, scratch, &mut Peek);
             scope = scope.max(decision.ecs_scope);
             hints.extend_from_slice(scratch.answers());
         }

@@ -1,5 +1,6 @@
 //! Static records in the three sections of a reply, and the signatures of what is signed.
 
+use crate::alias::Picked;
 use crate::decide::{Answer, Plan};
 use crate::dnssec::{Nsec, Set, Signer, denial, nsec};
 use crate::encode::write_addresses;
@@ -43,7 +44,7 @@ pub(crate) fn write(
         writer: Writer::new(out, HEADER),
         signer,
     };
-    let (mut answers, owner) = aliases(snapshot, query.name.as_wire(), plan.aliases, &mut pen);
+    let (mut answers, owner) = aliases(source, &mut pen);
     let (mut authorities, mut additionals) = (0, 0);
     match &plan.answer {
         Answer::None => {}
@@ -167,21 +168,35 @@ fn octets(address: &IpAddr) -> Vec<u8> {
 
 /// Writes the aliases that lead from the question's name to the one that the rest is about, each signed by the zone that it
 /// is in. Returns the number of records, and that name.
-fn aliases<'a>(snapshot: &'a Snapshot, name: &'a [u8], count: u8, pen: &mut Pen<'_, '_>) -> (u16, &'a [u8]) {
-    let (mut written, mut owner) = (0, name);
-    for _ in 0..count {
+fn aliases<'a>(source: Source<'a>, pen: &mut Pen<'_, '_>) -> (u16, &'a [u8]) {
+    let Source {
+        snapshot,
+        query,
+        plan,
+        ..
+    } = source;
+    let (mut written, mut owner) = (0, query.name.as_wire());
+    let mut picked = plan.picked.iter();
+    for _ in 0..plan.aliases {
         // The same snapshot says the same as when the plan was made.
-        let Found::Records { records, zone } = snapshot.find(owner) else {
-            break;
+        owner = match snapshot.find(owner) {
+            Found::Records { records, zone } => {
+                let set = records.get(code::CNAME);
+                let Some((set, target)) = set.zip(lookup::alias(records, code::A)) else {
+                    break;
+                };
+                written += pen.set(zone, owner, set);
+                target
+            }
+            Found::Service { zone, .. } => {
+                let Some(Picked { target, ttl }) = picked.next() else {
+                    break;
+                };
+                written += pen.record(zone, owner, code::CNAME, *ttl, target.as_wire());
+                target.as_wire()
+            }
+            _ => break,
         };
-        let Some(set) = records.get(code::CNAME) else {
-            break;
-        };
-        written += pen.set(zone, owner, set);
-        match lookup::alias(records, code::A) {
-            Some(target) => owner = target,
-            None => break,
-        }
     }
     (written, owner)
 }

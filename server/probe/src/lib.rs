@@ -10,6 +10,7 @@ mod clock;
 mod error;
 mod finder;
 mod http;
+mod names;
 mod record;
 mod scheduler;
 mod state;
@@ -23,6 +24,7 @@ mod wanted;
 
 pub use clock::{Clock, Moment, SystemClock};
 pub use error::{Phase, ProbeError};
+pub use names::{Host, NameStats, Names, Upstream, UpstreamError};
 pub use scheduler::{Prober, ProberSettings};
 pub use state::{Health, HealthState, RTT_SAMPLES, Thresholds, Transition};
 pub use stats::ProbeStats;

@@ -9,11 +9,11 @@ use gslb_core::license::LicenseStatus;
 use gslb_core::reconciler::Reconciler;
 use gslb_core::store::{Store, StoreError};
 use gslb_dns::{DnsStats, Notifier};
-use gslb_engine::model::MemberId;
-use gslb_engine::snapshot::{Snapshot, SnapshotCell};
-use gslb_probe::{HealthEvent, Prober, Target};
+use gslb_engine::model::{CheckKind, HealthCheck, MemberId};
+use gslb_engine::snapshot::{CompiledMember, CompiledPool, Snapshot, SnapshotCell};
+use gslb_probe::{HealthEvent, Host, Names, Prober, Target};
 use std::collections::HashMap;
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 use tokio::sync::mpsc::UnboundedReceiver;
 use tokio_util::sync::CancellationToken;
@@ -40,20 +40,58 @@ pub async fn last_known(store: &Store, snapshot: &Snapshot) -> Result<HashMap<Me
     Ok(known)
 }
 
+/// The members of a snapshot that are host names.
+fn hosts(snapshot: &Snapshot) -> Vec<Host> {
+    let members = snapshot.pools().flat_map(|pool| pool.members.iter());
+    members
+        .filter(|member| member.stored.enabled)
+        .filter_map(|member| {
+            Some(Host {
+                name: member.stored.endpoint.hostname()?.clone(),
+                slot: Arc::clone(&member.slot),
+            })
+        })
+        .collect()
+}
+
+/// Where a member is probed. A host name is at its first address; one that leads nowhere, as far as is known, is down.
+fn address(member: &CompiledMember, checked: bool) -> Option<IpAddr> {
+    if let Some(ip) = member.ip {
+        return Some(ip);
+    }
+    let known = member.slot.addresses();
+    let first = known.as_ref()?.all().first().copied();
+    if first.is_none() && checked {
+        member.slot.set_score(0.0);
+    }
+    first
+}
+
+/// The pool's check; a host name asks for itself unless the check says otherwise.
+fn check(pool: &CompiledPool, member: &CompiledMember) -> Option<HealthCheck> {
+    let mut check = pool.health_check.clone()?;
+    if let (CheckKind::Http(http), Some(name)) = (&mut check.kind, member.stored.endpoint.hostname())
+        && http.host.is_none()
+    {
+        http.host = Some(name.as_str().trim_end_matches('.').to_owned());
+    }
+    Some(check)
+}
+
 /// The members of a snapshot as probe targets. Disabled members are as good as absent.
 fn targets(snapshot: &Snapshot, known: &HashMap<MemberId, bool>) -> Vec<Target> {
     let of_pool = |pool| {
-        let pool: &gslb_engine::snapshot::CompiledPool = pool;
+        let pool: &CompiledPool = pool;
         pool.members
             .iter()
             .filter(|m| m.stored.enabled)
             .filter_map(move |member| {
-                let ip = member.stored.endpoint.ip()?;
+                let ip = address(member, pool.health_check.is_some())?;
                 Some(Target {
                     member_id: member.stored.id,
                     pool_id: pool.id,
                     address: SocketAddr::new(ip, member.stored.port),
-                    check: pool.health_check.clone(),
+                    check: check(pool, member),
                     slot: Arc::clone(&member.slot),
                     last_known: known.get(&member.stored.id).copied(),
                 })
@@ -62,24 +100,30 @@ fn targets(snapshot: &Snapshot, known: &HashMap<MemberId, bool>) -> Vec<Target> 
     snapshot.pools().flat_map(of_pool).collect()
 }
 
-/// Hands the members of each new snapshot to the probes, until `stop`.
+/// Hands the members of each new snapshot to the probes and to whoever looks host names up, until `stop`.
 pub async fn snapshots(
     reconciler: Reconciler,
     cell: Arc<SnapshotCell>,
     prober: Arc<Prober>,
+    names: Arc<Names>,
     known: HashMap<MemberId, bool>,
     stop: CancellationToken,
 ) {
-    let mut status = reconciler.watch();
-    let mut generation = None;
+    let (mut status, mut addresses) = (reconciler.watch(), names.changes());
+    let mut seen = None;
     loop {
-        let now = status.borrow_and_update().generation;
-        if generation != Some(now) {
+        let generation = status.borrow_and_update().generation;
+        let now = (generation, *addresses.borrow_and_update());
+        if seen.is_none_or(|(before, _)| before != generation) {
+            names.set_hosts(hosts(&cell.load()));
+        }
+        if seen != Some(now) {
             prober.set_targets(targets(&cell.load(), &known));
-            generation = Some(now);
+            seen = Some(now);
         }
         tokio::select! {
             changed = status.changed() => if changed.is_err() { return },
+            changed = addresses.changed() => if changed.is_err() { return },
             () = stop.cancelled() => return,
         }
     }
@@ -125,17 +169,20 @@ pub async fn transitions(
 ) {
     while let Some(event) = events.recv().await {
         metrics.observe(&event);
-        let (tenant_id, pool) = {
+        let (tenant_id, pool, host) = {
             let snapshot = cell.load();
             // A pool deleted between the probe and now has nobody left to tell.
             let Some(pool) = snapshot.pool(event.pool_id) else {
                 continue;
             };
-            (pool.tenant_id, pool.name.clone())
+            let mut members = pool.members.iter();
+            let member = members.find(|member| member.stored.id == event.member_id);
+            let host = member.and_then(|member| member.stored.endpoint.hostname().cloned());
+            (pool.tenant_id, pool.name.clone(), host)
         };
         // A member's first good probe is no news: it counted as healthy before.
         let first = event.from == gslb_probe::HealthState::Unknown && event.to == gslb_probe::HealthState::Up;
-        let address = event.address.ip().to_string();
+        let address = host.map_or_else(|| event.address.ip().to_string(), String::from);
         let (from, to) = (health_state(event.from), health_state(event.to));
         if first {
             tracing::debug!(%pool, member = %event.address, "a member was probed for the first time");

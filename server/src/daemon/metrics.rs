@@ -2,7 +2,7 @@
 
 use gslb_core::metrics::{Sample, Source, Value};
 use gslb_dns::{DnsStats, LATENCY_BOUNDS, QTYPES, RCODES, Transport};
-use gslb_probe::{HealthEvent, HealthState, ProbeStats};
+use gslb_probe::{HealthEvent, HealthState, NameStats, ProbeStats};
 use gslb_script::Workers;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -75,6 +75,26 @@ impl Source for DnsSource {
 const DETECTION_BOUNDS: [u64; 10] = [
     100, 250, 500, 1_000, 2_500, 5_000, 10_000, 30_000, 60_000, 300_000,
 ];
+
+/// The counters of whoever looks host names up.
+#[derive(Debug)]
+pub struct NameSource(pub Arc<NameStats>);
+
+impl Source for NameSource {
+    fn samples(&self, out: &mut Vec<Sample>) {
+        let (all, failed) = (self.0.lookups(), self.0.failures());
+        let lookups = "gslbd_host_lookups_total";
+        out.push(Sample::count(lookups, &["success"], all.saturating_sub(failed)));
+        out.push(Sample::count(lookups, &["failure"], failed));
+        #[expect(clippy::cast_precision_loss, reason = "names are few")]
+        for (name, value) in [
+            ("gslbd_host_names", self.0.names() as f64),
+            ("gslbd_host_names_stale", self.0.stale() as f64),
+        ] {
+            out.push(Sample::number(name, &[], value));
+        }
+    }
+}
 
 /// How long it took to see that a member's health had changed.
 #[derive(Debug, Default)]

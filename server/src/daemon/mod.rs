@@ -24,7 +24,7 @@ use gslb_dns::{
     Transport,
 };
 use gslb_engine::model::MemberId;
-use gslb_probe::{Prober, ProberSettings, SystemClock};
+use gslb_probe::{Names, Prober, ProberSettings, SystemClock, Upstream};
 use gslb_script::{WorkerProgram, Workers};
 use http::{HttpServers, Tls};
 use signals::{Signals, Wish};
@@ -54,6 +54,7 @@ pub struct Daemon {
     core: Core,
     dns: DnsServer,
     prober: Arc<Prober>,
+    names: Arc<Names>,
     http: HttpServers,
     tls: Option<Tls>,
     dns_tls: Option<Tls>,
@@ -121,6 +122,7 @@ impl Daemon {
         let (tasks, stop) = (TaskTracker::new(), CancellationToken::new());
         let watched = Arc::new(metrics::ProbeSource::default());
         let (prober, known) = Self::start_probes(&core, &settings, &tasks, &watched).await?;
+        let names = Arc::new(start_names(&settings)?);
         let stats = Arc::new(DnsStats::new());
         let dns = DnsServer::start(
             dns_settings(&settings, dns_certificate.as_ref()),
@@ -142,6 +144,7 @@ impl Daemon {
                 Arc::new(metrics::DnsSource(Arc::clone(&stats))),
                 Arc::new(metrics::ScriptSource(scripts)),
                 watched,
+                Arc::new(metrics::NameSource(names.stats())),
             ]),
             leptos: web::options(),
             node_id: settings.node.id.0.clone(),
@@ -183,6 +186,7 @@ impl Daemon {
             reconciler,
             cell,
             Arc::clone(&prober),
+            Arc::clone(&names),
             known,
             stop.clone(),
         ));
@@ -191,6 +195,7 @@ impl Daemon {
             core,
             dns,
             prober,
+            names,
             http: servers,
             tls,
             dns_tls,
@@ -301,6 +306,7 @@ impl Daemon {
         // DNS and HTTP drain at the same time; the database is the last to go.
         tokio::join!(self.dns.shutdown(DNS_GRACE), self.http.stop());
         self.prober.shutdown().await;
+        self.names.shutdown().await;
         // The channel of transitions closes with its sender.
         drop(self.prober);
         self.tasks.close();
@@ -308,6 +314,21 @@ impl Daemon {
         self.core.stop().await;
         tracing::info!("stopped");
     }
+}
+
+/// Starts what looks host names up: at the configured resolvers, those of the system, or the one that a system without a
+/// list of them has (resolv.conf(5)).
+fn start_names(settings: &Settings) -> anyhow::Result<Names> {
+    let clock = Arc::new(SystemClock);
+    let servers = &settings.dns.resolvers.0;
+    if !servers.is_empty() {
+        return Ok(Names::start(&Upstream::Servers(servers.clone()), clock)?);
+    }
+    Names::start(&Upstream::System, clock.clone()).or_else(|error| {
+        tracing::warn!(%error, "host names are looked up at 127.0.0.1");
+        let local = SocketAddr::from((Ipv4Addr::LOCALHOST, 53));
+        Ok(Names::start(&Upstream::Servers(vec![local]), clock)?)
+    })
 }
 
 fn rtt_threshold(settings: &Settings) -> Duration {

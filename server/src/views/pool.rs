@@ -2,7 +2,8 @@
 
 use crate::state::{AppState, unix_seconds};
 use gslb_api_types::model::{AdminState, Pool};
-use gslb_api_types::{HealthState, MemberStatus, PoolStatus, PoolView, ProbePoint, Stored};
+use gslb_api_types::{HealthState, HostStatus, MemberStatus, PoolStatus, PoolView, ProbePoint, Stored};
+use gslb_engine::host::HostAddresses;
 use gslb_engine::snapshot::CompiledMember;
 
 /// Nanoseconds as milliseconds, to the microsecond.
@@ -33,6 +34,29 @@ pub fn health_state(state: gslb_probe::HealthState) -> HealthState {
     }
 }
 
+fn host_status(known: &HostAddresses) -> HostStatus {
+    let failure = known.failure.as_ref();
+    HostStatus {
+        addresses: known.all().iter().map(ToString::to_string).collect(),
+        resolved_at: Some(known.resolved_at.saturating_mul(1000)).filter(|at| *at > 0),
+        stale: failure.is_some(),
+        failing_since: failure.map(|failure| failure.since.saturating_mul(1000)),
+        error: failure.map(|failure| failure.message.clone()),
+    }
+}
+
+/// Why a host name cannot be probed.
+fn unresolved(member: &CompiledMember) -> Option<String> {
+    let known = member.slot.addresses();
+    let known = known
+        .as_deref()
+        .filter(|known| member.host.is_some() && known.all().is_empty())?;
+    Some(match &known.failure {
+        Some(failure) => format!("the host name cannot be looked up: {}", failure.message),
+        None => "the host name has no addresses".to_owned(),
+    })
+}
+
 fn member_status(state: &AppState, member: &CompiledMember) -> MemberStatus {
     let probed = state.prober.status(member.stored.id);
     let admin_state = member.stored.admin_state;
@@ -52,10 +76,19 @@ fn member_status(state: &AppState, member: &CompiledMember) -> MemberStatus {
             .as_ref()
             .filter(|p| p.state != gslb_probe::HealthState::Unknown)
             .map(|p| p.since_ms),
-        last_error: probed.as_ref().and_then(|p| p.last_error.clone()),
+        last_error: match &probed {
+            Some(probed) => probed.last_error.clone(),
+            None => unresolved(member),
+        },
         admin_state,
         answers: member.slot.answers(),
         load: member.slot.load(unix_seconds()),
+        host: member
+            .slot
+            .addresses()
+            .as_deref()
+            .filter(|_| member.host.is_some())
+            .map(host_status),
         recent: probed
             .map(|p| {
                 p.recent

@@ -6,6 +6,7 @@ mod contract;
 mod dnssec;
 mod doh;
 mod harness;
+mod host_names;
 mod live;
 mod operations;
 mod records;

@@ -76,11 +76,11 @@ pub fn MemberEditor(form: MemberForm, cancel: String) -> impl IntoView {
                     <TextField
                         state
                         name="ip_address"
-                        label="Address"
+                        label="Address or host name"
                         value=form.ip_address
                         required=true
                         mono=true
-                        hint="IPv4 or IPv6; what clients get as the answer"
+                        hint="IPv4, IPv6 or a name such as lb.example.net; what clients get as the answer. A pool is all addresses or all names"
                     />
                     <TextField
                         state

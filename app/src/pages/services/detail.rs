@@ -104,6 +104,12 @@ fn ServiceView(data: ServiceDetail) -> impl IntoView {
                 <dt>"Addresses an answer"</dt>
                 <dd class="num">{service.max_answers}</dd>
             </div>
+            {service.flatten.then(|| view! {
+                <div>
+                    <dt>"Host names"</dt>
+                    <dd>"flattened into addresses"</dd>
+                </div>
+            })}
             <div>
                 <dt>"When no member can answer"</dt>
                 <dd>{fallback}</dd>

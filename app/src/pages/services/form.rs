@@ -239,6 +239,13 @@ fn ServiceEditor(data: ServiceEdit) -> impl IntoView {
                         mono=true
                         hint="For \u{201c}These addresses\u{201d}: IPv4 and IPv6, separated by commas"
                     />
+                    <TickField
+                        state
+                        name="flatten"
+                        label="Flatten host names"
+                        value=ticked(&form.flatten)
+                        hint="Members that are names: answer with their addresses instead of a CNAME. Always so at a zone's own name"
+                    />
                 </div>
             </section>
             <div class="form-end">

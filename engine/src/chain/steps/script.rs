@@ -84,7 +84,14 @@ impl CompiledScript {
         candidates.extend(scratch.set.iter().filter_map(|candidate| {
             let member = candidate.member(pool)?;
             Some(ScriptCandidate {
-                ip: member.ip?,
+                ip: match member.ip {
+                    Some(ip) => ip,
+                    None if run.service.flatten => {
+                        let known = member.slot.addresses();
+                        *known.as_ref()?.of(run.ctx.family).first()?
+                    }
+                    None => return None,
+                },
                 port: member.stored.port,
                 region: member.stored.region.as_str(),
                 weight: member.stored.weight,
@@ -94,6 +101,13 @@ impl CompiledScript {
                 rtt_ms: member.slot.routing_rtt_ns().map(|ns| ns as f64 / 1e6),
             })
         }));
+        if candidates.len() != scratch.set.len() {
+            scratch.script.candidates = recycled(candidates);
+            return Err(ScriptFailure::Failed(
+                "the candidates are host names, and scripts know addresses: the service needs `flatten`"
+                    .to_owned(),
+            ));
+        }
         let input = ScriptInput {
             qname: &scratch.script.qname,
             qtype: run.ctx.family,

@@ -10,6 +10,7 @@
 use crate::chain::sink::Sink;
 use crate::chain::{Candidate, Reason, Report, Run, Scratch};
 use crate::hash;
+use crate::model::Rdata;
 use crate::snapshot::CompiledPool;
 use crate::trace::{Detail, StepAction};
 
@@ -185,7 +186,10 @@ fn by_weight(pool: &CompiledPool, set: &[Candidate], subnet: u64) -> usize {
 /// Among equals the lowest address wins, whatever the order of members.
 fn lowest_address(pool: &CompiledPool, set: &[Candidate], equal: impl Fn(Candidate) -> bool) -> usize {
     let equals = set.iter().enumerate().filter(|(_, candidate)| equal(**candidate));
-    let lowest = equals.min_by_key(|(_, candidate)| candidate.member(pool).and_then(|m| m.ip));
+    let lowest = equals.min_by_key(|(_, candidate)| {
+        let member = candidate.member(pool);
+        member.map(|member| (member.ip, member.host.as_ref().map(Rdata::as_wire)))
+    });
     lowest.map_or(0, |(position, _)| position)
 }
 

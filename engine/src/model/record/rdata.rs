@@ -4,6 +4,7 @@ use super::name::{RecordName, length_of};
 use super::params;
 use super::rtype::{Field, RecordType};
 use super::text::{MAX_TTL, Word, base64, hex, octets, push_base64, push_hex, push_quoted, ttl, words};
+use crate::model::name::DomainName;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 /// Most octets of a record's data.
@@ -41,6 +42,13 @@ impl Origin<'_> {
 /// Data of one record in uncompressed wire form. Names in it are lower case.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Rdata(Box<[u8]>);
+
+impl From<&DomainName> for Rdata {
+    /// Data of a record that is one name, such as a CNAME.
+    fn from(name: &DomainName) -> Self {
+        Self(name.to_wire().into())
+    }
+}
 
 impl Rdata {
     /// Reads the text form, of the type or of RFC 3597.

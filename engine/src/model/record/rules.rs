@@ -110,6 +110,8 @@ pub struct Surroundings<'a> {
     pub records: Vec<&'a RecordSet>,
     /// Domains of services in the zone.
     pub services: Vec<RecordName>,
+    /// Those of `services` that answer every type with a CNAME.
+    pub aliases: Vec<RecordName>,
     /// Zones below the apex.
     pub zones: Vec<RecordName>,
 }
@@ -118,6 +120,7 @@ pub struct Surroundings<'a> {
 struct Index<'s> {
     types: HashMap<&'s RecordName, Vec<RecordType>>,
     services: HashSet<&'s RecordName>,
+    aliases: HashSet<&'s RecordName>,
     zones: HashSet<&'s RecordName>,
 }
 
@@ -160,6 +163,7 @@ impl<'a> Surroundings<'a> {
         let mut index = Index {
             types: HashMap::new(),
             services: self.services.iter().collect(),
+            aliases: self.aliases.iter().filter(|name| *name != apex).collect(),
             zones: self.zones.iter().collect(),
         };
         for set in &self.records {
@@ -199,7 +203,12 @@ fn record(set: &RecordSet, apex: &RecordName, index: &Index<'_>) -> Vec<String> 
         problems.push(format!("`{name}` has other records, and a CNAME stands alone"));
     }
     let serves = matches!(rtype, RecordType::A | RecordType::AAAA | RecordType::CNAME);
-    if serves && index.services.contains(name) {
+    if index.aliases.contains(name) {
+        problems.push(format!(
+            "`{name}` is the domain of a service whose members are host names: it answers with a CNAME, which stands alone \
+             (with `flatten` it would answer with addresses)"
+        ));
+    } else if serves && index.services.contains(name) {
         problems.push(format!(
             "`{name}` is the domain of a service, which answers for its addresses"
         ));

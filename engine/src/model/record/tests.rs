@@ -307,6 +307,7 @@ fn collisions(sets: &[(&str, &str, &str)], services: &[&str], zones: &[&str]) ->
     let around = Surroundings {
         apex: Some(RecordName::from(&zone().name)),
         records: sets.iter().collect(),
+        aliases: Vec::new(),
         services: names(services),
         zones: names(zones),
     };

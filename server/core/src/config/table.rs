@@ -6,8 +6,8 @@ use super::macros::settings;
 use super::reload::Reload;
 use super::source::{Files, Loader, Origin, place_of};
 use super::value::{
-    CookieSecrets, Id, LogFormat, LogLevel, Multiplier, Networks, Port, PortOrOff, PublicKeys, Secret,
-    SettingValue as _, SignalTable, Weight,
+    CookieSecrets, Id, LogFormat, LogLevel, Multiplier, Networks, Port, PortOrOff, PublicKeys, Resolvers,
+    Secret, SettingValue as _, SignalTable, Weight,
 };
 use crate::ops::{MAX_PASSWORD, MIN_PASSWORD};
 use gslb_api_types::SettingView;
@@ -51,6 +51,8 @@ settings! {
         payload_without_cookie: u32 = "payloadWithoutCookie", "512", restart;
         "Secrets of DNS cookies, 32 hexadecimal digits each: the first makes cookies, all are accepted. Servers behind one address need the same. Made, kept beside the database and replaced when not set."
         cookie_secrets: CookieSecrets = "cookieSecrets", "", restart, secret;
+        "Resolvers that are asked what members that are host names lead to: addresses, with a port behind `:` unless it is 53. Those of /etc/resolv.conf when not set."
+        resolvers: Resolvers = "resolvers", "", restart;
         "TCP connections open at the same time; one more takes the place of one that has not asked for long."
         tcp_connections: u32 = "tcpConnections", "1024", restart;
         "TCP connections of one client (an IPv4 address, an IPv6 /64) open at the same time."

@@ -250,6 +250,24 @@ pub const CATALOGUE: &[Metric] = &[
         "How late the last probe began",
     ),
     metric(
+        Counter,
+        "gslbd_host_lookups_total",
+        &["result"],
+        "Look-ups of members that are host names: success, failure",
+    ),
+    metric(
+        Gauge,
+        "gslbd_host_names",
+        &[],
+        "Host names of members whose addresses are kept fresh",
+    ),
+    metric(
+        Gauge,
+        "gslbd_host_names_stale",
+        &[],
+        "Host names whose last look-up failed: their addresses are the last good ones, or none",
+    ),
+    metric(
         Histogram,
         "gslbd_health_failover_detection_seconds",
         &["direction"],

@@ -6,6 +6,7 @@
 mod audit;
 mod checks;
 mod dnssec;
+mod hosts;
 mod license;
 mod load;
 mod members;

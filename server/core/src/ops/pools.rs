@@ -6,11 +6,10 @@ use crate::error::{OpError, Written};
 use crate::store::{Document, Listing, Row};
 use gslb_api_types::{ListQuery, Page, PoolSummary, Stored};
 use gslb_engine::model::{
-    Actor, ErrorCode, Member, MemberDraft, MemberId, Permission, Pool, PoolDraft, PoolId, ValidationError,
-    Warning,
+    Actor, Endpoint, ErrorCode, Member, MemberDraft, MemberId, Permission, Pool, PoolDraft, PoolId,
+    ValidationError, Warning,
 };
 use std::collections::HashMap;
-use std::net::IpAddr;
 use tokio::sync::MutexGuard;
 
 impl Ops {
@@ -198,6 +197,7 @@ impl Ops {
         let pool = self
             .checked_pool(actor, stored.value.id, &stored.value.members, draft)
             .await?;
+        self.check_names(actor, &stored.value, &pool).await?;
         let warnings = pool_warnings(&pool);
         let before = Some((Document::Pool(stored.value), stored.revision));
         self.put(guard, actor, before, Document::Pool(pool.clone()), pool, warnings)
@@ -233,13 +233,10 @@ impl Ops {
     }
 }
 
-/// Gives each draft without an id that of the member with its address, so that a rewritten set keeps health and
+/// Gives each draft without an id that of the member with its address or host name, so that a rewritten set keeps health and
 /// round-trip times. An id that no member of the pool has is an error: ids are made here, not outside.
 fn keep_identities(members: &[Member], drafts: &mut [MemberDraft]) -> Vec<ValidationError> {
-    let by_address: HashMap<IpAddr, MemberId> = members
-        .iter()
-        .filter_map(|m| Some((m.endpoint.ip()?, m.id)))
-        .collect();
+    let by_endpoint: HashMap<&Endpoint, MemberId> = members.iter().map(|m| (&m.endpoint, m.id)).collect();
     let mut errors = Vec::new();
     let taken: Vec<MemberId> = drafts.iter().filter_map(|d| d.id).collect();
     for (index, draft) in drafts.iter_mut().enumerate() {
@@ -251,10 +248,11 @@ fn keep_identities(members: &[Member], drafts: &mut [MemberDraft]) -> Vec<Valida
             )),
             Some(_) => {}
             None => {
-                let text = draft.ip_address.as_deref().unwrap_or_default().trim();
-                let ip = text.parse::<IpAddr>().ok().map(|ip| ip.to_canonical());
-                draft.id = ip
-                    .and_then(|ip| by_address.get(&ip).copied())
+                // What is wrong with it is told when the whole is validated.
+                draft.id = draft
+                    .endpoint()
+                    .ok()
+                    .and_then(|endpoint| by_endpoint.get(&endpoint).copied())
                     .filter(|id| !taken.contains(id));
             }
         }

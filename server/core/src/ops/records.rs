@@ -197,6 +197,7 @@ impl Ops {
         near.dedup_by_key(|row| row.value.id);
         let gone = old.map(|set| set.id);
         let mut around = Surroundings {
+            aliases: self.aliases_among(&services).await?,
             records: near
                 .iter()
                 .map(|row| &row.value)
@@ -302,6 +303,7 @@ impl Ops {
         &self,
         zone: &Zone,
         domain: &DomainName,
+        alias: bool,
     ) -> Result<Vec<String>, OpError> {
         let (apex, name) = (RecordName::from(&zone.name), RecordName::from(domain));
         let mut names = names_to(&apex, &name);
@@ -310,6 +312,7 @@ impl Ops {
         let around = Surroundings {
             apex: Some(apex),
             records: near.iter().map(|row| &row.value).collect(),
+            aliases: alias.then(|| name.clone()).into_iter().collect(),
             services: vec![name],
             zones: Vec::new(),
         };
@@ -317,6 +320,11 @@ impl Ops {
             .problems()
             .into_iter()
             .map(|problem| match problem.subject {
+                Subject::Record(set) if alias => format!(
+                    "`{domain}` has a static {} record, and the service would answer with a CNAME, which stands alone \
+                     (with `flatten` it answers with addresses)",
+                    set.rtype
+                ),
                 Subject::Record(set) => format!("`{domain}` has a static {} record", set.rtype),
                 _ => problem.message,
             })

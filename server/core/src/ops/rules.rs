@@ -128,6 +128,7 @@ pub(super) fn member(draft: &MemberDraft) -> Problems {
         "ipAddress",
         draft.ip_address.as_deref().unwrap_or_default(),
     );
+    domain(&mut problems, "hostname", draft.hostname.as_deref());
     visible(&mut problems, "region", draft.region.as_deref());
     visible(&mut problems, "zone", draft.zone.as_deref());
     problems

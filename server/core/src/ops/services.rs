@@ -244,9 +244,12 @@ impl Ops {
             .pool_id
             .as_deref()
             .and_then(|text| text.trim().parse::<PoolId>().ok());
-        let pools = &self.parts.store;
+        let pool = match pool_id {
+            Some(id) => self.parts.store.get::<Pool>(actor.tenant_id, id.0).await?,
+            None => None,
+        };
         if let Some(pool_id) = pool_id
-            && pools.get::<Pool>(actor.tenant_id, pool_id.0).await?.is_none()
+            && pool.is_none()
         {
             errors.push(ValidationError::new(
                 "poolId",
@@ -254,7 +257,12 @@ impl Ops {
                 format!("there is no pool `{pool_id}`"),
             ));
         }
-        let collisions = self.service_collisions(actor, id, draft).await?;
+        let pool = pool.map(|row| row.value);
+        let alias = !draft.flatten.unwrap_or(false) && pool.as_ref().is_some_and(Pool::is_by_name);
+        let mut collisions = self.service_collisions(actor, id, draft, alias).await?;
+        if let (Some(service), Some(pool)) = (&service, &pool) {
+            collisions.extend(self.circles(service, pool).await?);
+        }
         match service {
             Some(_) if errors.is_empty() && !collisions.is_empty() => Err(OpError::Conflict(collisions)),
             Some(service) if errors.is_empty() => Ok(service),
@@ -271,6 +279,7 @@ impl Ops {
         actor: &Actor,
         id: ServiceId,
         draft: &ServiceDraft,
+        alias: bool,
     ) -> Result<Vec<ValidationError>, OpError> {
         let store = &self.parts.store;
         let mut found = Vec::new();
@@ -305,7 +314,7 @@ impl Ops {
                     format!("the domain `{domain}` lies in a zone that is not yours"),
                 ),
                 Some(zone) => {
-                    for message in self.record_collisions(&zone, &domain).await? {
+                    for message in self.record_collisions(&zone, &domain, alias).await? {
                         taken("domain", message);
                     }
                 }

@@ -132,6 +132,7 @@ impl Ops {
         let zone = &plan.zone;
         let services = store.domains_below(zone.name.as_str()).await?;
         let around = Surroundings {
+            aliases: self.aliases_among(&services).await?,
             apex: Some(RecordName::from(&zone.name)),
             records: plan.after.iter().collect(),
             services: services.iter().map(RecordName::from).collect(),

@@ -206,6 +206,7 @@ impl Ops {
         let name = RecordName::from(apex);
         let below = store.records_below(outer.id, &name).await?;
         let around = Surroundings {
+            aliases: Vec::new(),
             apex: Some(RecordName::from(&outer.name)),
             records: below.iter().map(|row| &row.value).collect(),
             services: Vec::new(),

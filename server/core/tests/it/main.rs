@@ -7,6 +7,7 @@ mod dnssec;
 mod events;
 mod geo;
 mod geo_table;
+mod host_names;
 mod hostile;
 mod license;
 mod metrics;

@@ -168,7 +168,8 @@ impl Bridge {
         let (service, zone) = (*ahead.found.get(index)?)?;
         let row = self.rows.get(index)?;
         let plain = row.plain.as_ref()?;
-        if service.has_slow_script() || !self.stats.limit.is_open() {
+        // One that answers with names has more to write, and other names to look at.
+        if service.has_slow_script() || service.is_alias() || !self.stats.limit.is_open() {
             return None;
         }
         // Signatures are made elsewhere.

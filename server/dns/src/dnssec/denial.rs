@@ -10,6 +10,8 @@ use gslb_engine::model::Fallback;
 use gslb_engine::query::Family;
 use gslb_engine::snapshot::{CompiledService, CompiledZone, Found, NodeRecords, SignedZone, Snapshot};
 
+const FAMILIES: [(Family, u16); 2] = [(Family::V4, code::A), (Family::V6, code::AAAA)];
+
 /// The types that a name has in a zone; `None`: it has none that the zone speaks for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Nsec {
@@ -26,6 +28,8 @@ pub(crate) fn nsec(snapshot: &Snapshot, zone: &CompiledZone, name: &[u8]) -> Nse
             let above = snapshot.above(name);
             types.extend(above.and_then(|records| records.get(code::DS)).map(|_| code::DS));
         }
+        // It has nothing beside its CNAME.
+        Found::Service { service, .. } if service.is_alias() => types.push(code::CNAME),
         Found::Service { service, records, .. } => {
             addresses(service, &mut types);
             stored(records, &mut types);
@@ -52,6 +56,14 @@ pub(crate) fn nsec(snapshot: &Snapshot, zone: &CompiledZone, name: &[u8]) -> Nse
 /// just now there is nothing to answer.
 pub(crate) fn denial(snapshot: &Snapshot, zone: &CompiledZone, name: &[u8], qtype: u16) -> Nsec {
     let mut nsec = nsec(snapshot, zone, name);
+    // A service without a name to lead to has no CNAME just now, and the addresses of its fallback instead. A proof with a
+    // CNAME in it would prove the contrary (RFC 6840 §4.3).
+    if let Found::Service { service, .. } = snapshot.find(name)
+        && service.is_alias()
+    {
+        nsec.types.retain(|rtype| *rtype != code::CNAME);
+        fallback(service, &mut nsec.types);
+    }
     nsec.types
         .retain(|rtype| *rtype != qtype || matches!(*rtype, code::RRSIG | code::NSEC));
     nsec
@@ -59,14 +71,18 @@ pub(crate) fn denial(snapshot: &Snapshot, zone: &CompiledZone, name: &[u8], qtyp
 
 /// The families of a service, by the members of its pool and by its fallback.
 fn addresses(service: &CompiledService, types: &mut Vec<u16>) {
-    for (family, rtype) in [(Family::V4, code::A), (Family::V6, code::AAAA)] {
-        let falls_back = match &service.fallback {
-            Fallback::Addresses(list) => list.iter().any(|ip| family.matches(*ip)),
-            Fallback::None | Fallback::All => false,
-        };
-        if falls_back || service.pool.has_family(family) {
-            types.push(rtype);
-        }
+    for (family, rtype) in FAMILIES {
+        types.extend(service.pool.has_family(family).then_some(rtype));
+    }
+    fallback(service, types);
+}
+
+fn fallback(service: &CompiledService, types: &mut Vec<u16>) {
+    let Fallback::Addresses(list) = &service.fallback else {
+        return;
+    };
+    for (family, rtype) in FAMILIES {
+        types.extend(list.iter().any(|ip| family.matches(*ip)).then_some(rtype));
     }
 }
 

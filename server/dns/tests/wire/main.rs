@@ -3,6 +3,7 @@
 
 mod battery;
 mod corpus;
+mod hosts;
 mod life;
 mod proxy;
 mod random;

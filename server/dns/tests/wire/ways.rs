@@ -6,7 +6,8 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 
-const NAMES: [&str; 10] = [
+const NAMES: [&str; 11] = [
+    "named.gslb.test.",
     "geo.gslb.test.",
     "many.gslb.test.",
     "GeO.gSLB.tEst.",

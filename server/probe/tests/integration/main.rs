@@ -2,6 +2,7 @@
 
 mod http;
 mod life;
+mod names;
 mod stub;
 mod tcp;
 mod tls;

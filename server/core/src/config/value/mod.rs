@@ -3,11 +3,13 @@
 mod collection;
 mod cookies;
 mod networks;
+mod resolvers;
 
 pub use collection::{PublicKeys, SignalTable};
 pub use cookies::CookieSecrets;
 pub(crate) use cookies::secret as cookie_secret;
 pub use networks::Networks;
+pub use resolvers::Resolvers;
 
 use crate::config::yaml::Node;
 use gslb_engine::model::{DomainName, FilterName};
