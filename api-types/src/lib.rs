@@ -19,7 +19,9 @@ pub use access::{
     AuditEntry, LicenseDraft, LicenseView, LoginRequest, PasswordChange, SessionView, TokenCreated,
     TokenDraft, TokenView, UserDraft, UserView,
 };
-pub use dnssec::{DnssecDraft, DnssecKeyView, DnssecMode, DnssecView};
+pub use dnssec::{
+    DnssecDraft, DnssecKeyDraft, DnssecKeyView, DnssecMode, DnssecView, KeyRole, KeyState, RollQuery,
+};
 pub use error::{ApiError, ErrorBody};
 pub use event::{Event, EventKind, HealthState};
 pub use gslb_engine::model;
@@ -30,7 +32,7 @@ pub use resource::{
     ServiceDetail, ServiceRow, ServiceView, Stored, ZoneView,
 };
 pub use status::{
-    Dashboard, DownMember, LoadDraft, MemberStatus, PoolStatus, ProbePoint, RatePoint, SettingView,
+    Dashboard, DownMember, LoadDraft, HostStatus, MemberStatus, PoolStatus, ProbePoint, RatePoint, SettingView,
     SignalView, SignalZone, SignalsView,
 };
 pub use trace::TraceRequest;

@@ -83,10 +83,10 @@ impl Shared {
         }
     }
 
-    /// Whether DNS answers from the stored configuration.
+    /// Whether DNS answers from the stored configuration, and signs what is to be signed.
     #[must_use]
     pub fn is_ready(&self) -> bool {
-        self.reconciler.status().compile_error.is_none()
+        self.reconciler.status().is_ready()
     }
 }
 

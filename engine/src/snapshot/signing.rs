@@ -30,6 +30,14 @@ pub struct SigningKey {
     pub signer: Arc<dyn SignData>,
 }
 
+impl SigningKey {
+    /// Whether it has the flag of secure entry points (RFC 4034 §2.1.1): a DS may name it.
+    #[must_use]
+    pub fn is_entry_point(&self) -> bool {
+        self.dnskey.as_wire().get(1).is_some_and(|flags| flags & 1 == 1)
+    }
+}
+
 impl PartialEq for SigningKey {
     /// The public key says which private key it is.
     fn eq(&self, other: &Self) -> bool {
@@ -48,6 +56,9 @@ pub struct ZoneKeys {
     pub zsk: SigningKey,
     /// Data of the DS record, which the zone publishes as CDS (RFC 7344 §3.1).
     pub ds: Rdata,
+    /// Keys on their way in or out, which are published beside those two. Of these, whatever the DS may name signs the key
+    /// set too (RFC 6781 §4.1.2: a DS of either key leads to a set that it has signed).
+    pub others: Vec<SigningKey>,
 }
 
 /// A signed zone.
@@ -65,6 +76,7 @@ impl SignedZone {
         if keys.zsk != keys.ksk {
             public.push(keys.zsk.dnskey.clone());
         }
+        public.extend(keys.others.iter().map(|key| key.dnskey.clone()));
         let sets = [
             CompiledSet::new(RecordType::DNSKEY, ttl, public),
             CompiledSet::new(RecordType::CDS, ttl, vec![keys.ds.clone()]),
@@ -84,12 +96,11 @@ impl SignedZone {
         self.sets.iter().map(|set| set.rtype)
     }
 
-    /// The key that signs records of a type.
-    #[must_use]
-    pub fn key(&self, rtype: u16) -> &SigningKey {
-        match self.get(rtype) {
-            Some(_) => &self.keys.ksk,
-            None => &self.keys.zsk,
-        }
+    /// The keys that sign records of a type: one, unless the key set is signed while keys change.
+    pub fn keys(&self, rtype: u16) -> impl Iterator<Item = &SigningKey> {
+        let of_apex = self.get(rtype).is_some();
+        let first = if of_apex { &self.keys.ksk } else { &self.keys.zsk };
+        let others = self.keys.others.iter();
+        std::iter::once(first).chain(others.filter(move |key| of_apex && key.is_entry_point()))
     }
 }

@@ -104,20 +104,25 @@ impl Pen<'_, '_> {
         self.signer.is_some() && zone.signed.is_some()
     }
 
-    /// Writes the signature of a set, if it gets one.
+    /// Writes the signatures of a set, if it gets any.
     fn sign(&mut self, zone: &CompiledZone, owner: &[u8], rtype: u16, ttl: u32, data: &[&[u8]]) -> u16 {
-        let Some(signer) = &mut self.signer else { return 0 };
+        let (Some(signer), Some(signed)) = (&mut self.signer, &zone.signed) else {
+            return 0;
+        };
         let set = Set {
             owner,
             rtype,
             ttl,
             data,
         };
-        let Some(rrsig) = signer.rrsig(zone, set) else {
-            return 0;
-        };
-        self.writer.record(owner, code::RRSIG, ttl, &rrsig);
-        1
+        let mut count = 0;
+        for key in signed.keys(rtype) {
+            if let Some(rrsig) = signer.rrsig(zone, key, set) {
+                self.writer.record(owner, code::RRSIG, ttl, &rrsig);
+                count += 1;
+            }
+        }
+        count
     }
 
     fn record(&mut self, zone: &CompiledZone, owner: &[u8], rtype: u16, ttl: u32, data: &[u8]) -> u16 {

@@ -78,7 +78,12 @@ pub fn zone_keys(apex: &DomainName, ksk: PrivateKey, zsk: Option<PrivateKey>) ->
         None => ksk.clone(),
     };
     let ds = Rdata::from_wire(RecordType::DS, &ds(apex, &ksk)).map_err(|_| KeyError::NoKey)?;
-    Ok(ZoneKeys { ksk, zsk, ds })
+    Ok(ZoneKeys {
+        ksk,
+        zsk,
+        ds,
+        others: Vec::new(),
+    })
 }
 
 #[cfg(test)]

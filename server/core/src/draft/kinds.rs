@@ -2,7 +2,7 @@
 
 use super::Draft;
 use gslb_api_types::{
-    DnssecDraft, LicenseDraft, LoadDraft, LoginRequest, PasswordChange, TokenDraft, TraceRequest,
+    DnssecDraft, DnssecKeyDraft, LicenseDraft, LoadDraft, LoginRequest, PasswordChange, TokenDraft, TraceRequest,
     TsigKeyDraft, UserDraft,
 };
 use gslb_engine::model::{
@@ -63,6 +63,8 @@ impl Draft for Vec<MemberDraft> {
 }
 
 impl Draft for LoadDraft {}
+
+impl Draft for DnssecKeyDraft {}
 
 impl Draft for DnssecDraft {
     const READ_ONLY: &'static [&'static str] = &[

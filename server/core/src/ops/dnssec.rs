@@ -8,6 +8,7 @@ use crate::store::{Document, KeysRecord, Row};
 use gslb_api_types::{DnssecDraft, DnssecMode, DnssecView, Stored};
 use gslb_dnssec::Algorithm;
 use gslb_engine::model::{Actor, ErrorCode, Permission, ValidationError, ZoneId};
+use std::path::Path;
 
 impl Ops {
     /// How a zone is signed: its public keys and the DS.
@@ -19,8 +20,10 @@ impl Ops {
         let zone = self.stored_zone(actor, zone).await?.value;
         let row = self.stored_keys(actor, zone.id).await?;
         let row = row.ok_or_else(|| OpError::not_found("dnssec", zone.id))?;
+        let lifetimes = self.lifetimes(&zone).await?;
+        let view = dnssec::view(&zone.name, &row.value, &self.key_folder(), lifetimes);
         Ok(Stored {
-            value: dnssec::view(&zone.name, &row.value).map_err(OpError::internal)?,
+            value: view.map_err(OpError::internal)?,
             revision: row.revision,
             warnings: Vec::new(),
         })
@@ -43,18 +46,26 @@ impl Ops {
         let guard = self.lock().await;
         let zone = self.stored_zone(actor, zone).await?.value;
         let draft = draft.into();
-        let (mode, algorithm) = draft
-            .checked(validate(&draft.draft), Vec::new())
+        let wanted = draft
+            .checked(validate(&draft.draft, &self.key_folder()), Vec::new())
             .map_err(OpError::Invalid)?;
+        let Wanted {
+            mode,
+            algorithm,
+            files,
+        } = wanted;
         let stored = self.stored_keys(actor, zone.id).await?;
         // A revision that is expected of keys that are not there is as stale as another one.
         expect(expected, stored.as_ref().map_or(0, |row| row.revision))?;
         let (record, before) = match stored {
             None => (
-                dnssec::generate(&zone, mode, algorithm).map_err(OpError::internal)?,
+                dnssec::generate(&zone, mode, algorithm, files.clone()).map_err(OpError::internal)?,
                 None,
             ),
-            Some(row) if (row.value.mode, row.value.algorithm) == (mode, algorithm.number()) => {
+            Some(row)
+                if (row.value.mode, row.value.algorithm) == (mode, algorithm.number())
+                    && [&row.value.ksk_file, &row.value.zsk_file] == files.each_ref() =>
+            {
                 let before = (Document::Dnssec(row.value.clone()), row.revision);
                 (row.value, Some(before))
             }
@@ -66,7 +77,9 @@ impl Ops {
                 ));
             }
         };
-        let view = dnssec::view(&zone.name, &record).map_err(OpError::internal)?;
+        let lifetimes = self.lifetimes(&zone).await?;
+        let view = dnssec::view(&zone.name, &record, &self.key_folder(), lifetimes);
+        let view = view.map_err(OpError::internal)?;
         self.put(guard, actor, before, Document::Dnssec(record), view, Vec::new())
             .await
     }
@@ -91,36 +104,82 @@ impl Ops {
             .await
     }
 
-    async fn stored_keys(&self, actor: &Actor, zone: ZoneId) -> Result<Option<Row<KeysRecord>>, OpError> {
+    pub(super) async fn stored_keys(
+        &self,
+        actor: &Actor,
+        zone: ZoneId,
+    ) -> Result<Option<Row<KeysRecord>>, OpError> {
         Ok(self.parts.store.get(actor.tenant_id, zone.0).await?)
     }
 }
 
-fn validate(draft: &DnssecDraft) -> Result<(DnssecMode, Algorithm), Vec<ValidationError>> {
+/// How a zone is to be signed.
+#[derive(Debug)]
+struct Wanted {
+    mode: DnssecMode,
+    algorithm: Algorithm,
+    /// Of the key that signs the key set, or everything, and of the other.
+    files: [Option<String>; 2],
+}
+
+fn validate(draft: &DnssecDraft, folder: &Path) -> Result<Wanted, Vec<ValidationError>> {
     let mut errors = Vec::new();
+    let mut wrong = |field: &str, message: String| {
+        errors.push(ValidationError::new(field, ErrorCode::Invalid, message));
+    };
     let mode = match draft.mode.as_deref() {
         None | Some("csk") => DnssecMode::Csk,
         Some("ksk-zsk") => DnssecMode::KskZsk,
         Some(other) => {
-            errors.push(ValidationError::new(
-                "mode",
-                ErrorCode::Invalid,
-                format!("`{other}` is neither `csk` nor `ksk-zsk`"),
-            ));
+            wrong("mode", format!("`{other}` is neither `csk` nor `ksk-zsk`"));
             DnssecMode::Csk
         }
     };
-    let number = draft.algorithm.unwrap_or_else(|| Algorithm::P256.number().into());
-    let algorithm = u8::try_from(number).ok().and_then(Algorithm::from_number);
-    if algorithm.is_none() {
-        errors.push(ValidationError::new(
+    let given = |file: &Option<String>| file.clone().filter(|file| !file.is_empty());
+    let files = [given(&draft.ksk_file), given(&draft.zsk_file)];
+    let mut algorithm = draft.algorithm.map(|number| {
+        let known = u8::try_from(number).ok().and_then(Algorithm::from_number);
+        known.ok_or(number)
+    });
+    if let Some(Err(number)) = algorithm {
+        wrong(
             "algorithm",
-            ErrorCode::Invalid,
             format!("{number} is neither 13 (ECDSA P-256) nor 15 (Ed25519)"),
-        ));
+        );
     }
-    match algorithm {
-        Some(algorithm) if errors.is_empty() => Ok((mode, algorithm)),
+    if mode == DnssecMode::Csk && given(&draft.zsk_file).is_some() {
+        wrong(
+            "zskFile",
+            "the zone has one key for all: its file is `kskFile`".to_owned(),
+        );
+    }
+    for (field, file) in ["kskFile", "zskFile"].into_iter().zip(&files) {
+        let Some(file) = file else { continue };
+        match dnssec::from_file(folder, file) {
+            Err(error) => wrong(field, error.to_string()),
+            Ok(key) => {
+                let found = key.algorithm();
+                // The first key says what the others must be, unless the request does.
+                if let Ok(wanted) = *algorithm.get_or_insert(Ok(found))
+                    && wanted != found
+                {
+                    let (found, wanted) = (found.number(), wanted.number());
+                    wrong(
+                        field,
+                        format!(
+                            "`{file}` has a key of algorithm {found}, and the zone is to be signed with {wanted}"
+                        ),
+                    );
+                }
+            }
+        }
+    }
+    match algorithm.unwrap_or(Ok(Algorithm::P256)) {
+        Ok(algorithm) if errors.is_empty() => Ok(Wanted {
+            mode,
+            algorithm,
+            files,
+        }),
         _ => Err(errors),
     }
 }

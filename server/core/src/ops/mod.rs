@@ -13,6 +13,7 @@ mod members;
 mod patch;
 mod pools;
 mod records;
+mod rollover;
 mod routing;
 mod rules;
 mod services;

@@ -43,13 +43,15 @@ pub struct Status {
     pub compile_errors: u64,
     /// Files that could not be used: geo databases, map file, licence file. What was good before stays in use.
     pub file_errors: Vec<String>,
+    /// Zones that are to be signed and are not, because their keys cannot be read.
+    pub key_errors: Vec<String>,
 }
 
 impl Status {
-    /// Whether DNS answers from the stored configuration.
+    /// Whether DNS answers from the stored configuration, and signs what is to be signed.
     #[must_use]
     pub fn is_ready(&self) -> bool {
-        self.compile_error.is_none()
+        self.compile_error.is_none() && self.key_errors.is_empty()
     }
 }
 
@@ -189,11 +191,15 @@ impl Worker {
             let mut state = state.lock().unwrap_or_else(PoisonError::into_inner);
             let dirty = state.take(batch);
             let compiled = dirty.then(|| state.compile(&base));
-            (compiled, state.revision(), state.file_errors())
+            (
+                compiled,
+                state.revision(),
+                [state.file_errors(), state.key_errors()],
+            )
         };
         // Reading files and compiling a large configuration take longer than a task may keep its thread.
         let result = tokio::task::spawn_blocking(work).await;
-        let (compiled, revision, file_errors) = match result {
+        let (compiled, revision, [file_errors, key_errors]) = match result {
             Ok(done) => done,
             Err(error) => {
                 tracing::error!(%error, "compiling the snapshot panicked; the old one stays in force");
@@ -205,7 +211,7 @@ impl Worker {
                 (
                     Some(Err("internal error while compiling".to_owned())),
                     revision,
-                    Vec::new(),
+                    Default::default(),
                 )
             }
         };
@@ -226,6 +232,7 @@ impl Worker {
         }
         status.revision = revision;
         status.file_errors = file_errors;
+        status.key_errors = key_errors;
         self.status.send_if_modified(|old| {
             let changed = *old != status;
             *old = status;

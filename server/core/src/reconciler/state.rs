@@ -98,6 +98,10 @@ impl State {
         self.revision
     }
 
+    pub(super) fn key_errors(&self) -> Vec<String> {
+        self.keys.errors()
+    }
+
     pub(super) fn file_errors(&self) -> Vec<String> {
         let FileErrors {
             country,
@@ -125,6 +129,7 @@ impl State {
                 }
                 Message::Settings(settings) => {
                     self.settings = settings;
+                    self.keys.read_files_again();
                     self.touched = Touched::everything();
                     self.read_files(|_| true);
                     true
@@ -360,7 +365,8 @@ impl State {
     }
 
     fn compile_everything(&mut self) -> Result<Snapshot, String> {
-        let keys = self.keys.of(&self.config.zones);
+        let folder = self.settings.database.path.parent().unwrap_or(Path::new(""));
+        let keys = self.keys.of(&self.config.zones, folder);
         let environment = Environment {
             geo: Arc::new(self.geo.clone()),
             map: Arc::clone(&self.map),

@@ -160,6 +160,12 @@ impl Document {
             // Private keys of zones.
             object.remove("ksk");
             object.remove("zsk");
+            let others = object.get_mut("others").and_then(serde_json::Value::as_array_mut);
+            for key in others.into_iter().flatten() {
+                if let Some(key) = key.as_object_mut() {
+                    key.remove("key");
+                }
+            }
             // Shared secrets.
             object.remove("secret");
             // The signature is what makes a licence usable; its payload may be seen.

@@ -20,7 +20,7 @@ pub use change::{Action, Audit, Change, Document, ObjectKind, ZoneRecords};
 pub(crate) use list::{Listing, limit_of};
 pub use log::{Commit, ConfigLog};
 pub use read::{Aggregate, Configuration};
-pub use records::{KeysRecord, LicenseRecord, Row, TokenRecord, TsigKeyRecord, UserRecord};
+pub use records::{KeysRecord, LicenseRecord, OtherKey, Row, TokenRecord, TsigKeyRecord, UserRecord};
 pub(crate) use serials::closest;
 pub use sessions::SessionRecord;
 

@@ -1,6 +1,6 @@
 //! Stored objects that are no part of the routing model: accounts, tokens, the licence, keys of signed zones.
 
-use gslb_api_types::DnssecMode;
+use gslb_api_types::{DnssecMode, KeyRole, KeyState};
 use gslb_engine::model::{
     Permission, RecordName, Role, TenantId, TokenId, TsigAlgorithm, TsigKeyId, UserId, ZoneId,
 };
@@ -93,6 +93,39 @@ pub struct KeysRecord {
     pub ksk: String,
     /// PKCS#8 in base64: the other key, if there are two.
     pub zsk: Option<String>,
+    /// PEM file that the first key is read from, below the folder of the database; `ksk` is then empty.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ksk_file: Option<String>,
+    /// The same for the other key.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub zsk_file: Option<String>,
+    /// Keys on their way in or out.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub others: Vec<OtherKey>,
+}
+
+/// A key of a zone that is published and does not sign the zone's records: not yet, or no more.
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct OtherKey {
+    /// What it is for.
+    pub role: KeyRole,
+    /// Whether it comes or goes.
+    pub state: KeyState,
+    /// Since when, Unix milliseconds.
+    pub since: u64,
+    /// PKCS#8 in base64.
+    pub key: String,
+}
+
+impl std::fmt::Debug for OtherKey {
+    /// Without the key.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("OtherKey")
+            .field("role", &self.role)
+            .field("state", &self.state)
+            .finish_non_exhaustive()
+    }
 }
 
 /// A TSIG key with its secret. Only what is shown of it leaves the crate.

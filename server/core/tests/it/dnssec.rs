@@ -17,6 +17,7 @@ fn draft(mode: &str, algorithm: i64) -> DnssecDraft {
     DnssecDraft {
         mode: Some(mode.to_owned()),
         algorithm: Some(algorithm),
+        ..DnssecDraft::default()
     }
 }
 

@@ -15,6 +15,7 @@ mod pools;
 mod records;
 mod reference;
 mod reload;
+mod rollover;
 mod routing;
 mod scripts;
 mod services;

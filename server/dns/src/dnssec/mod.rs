@@ -11,7 +11,7 @@ pub(crate) use cache::Signatures;
 pub(crate) use denial::{Nsec, denial, nsec};
 
 use crate::wire::code;
-use gslb_engine::snapshot::CompiledZone;
+use gslb_engine::snapshot::{CompiledZone, SigningKey};
 
 /// A signature begins and ends at the same time of day for all replies in this period, seconds: those are the same octets,
 /// here and in caches.
@@ -123,9 +123,8 @@ impl<'c> Signer<'c> {
         }
     }
 
-    /// RRSIG data for a set of a zone. `None`: the zone is not signed, or there is no randomness for a signature.
-    pub(crate) fn rrsig(&mut self, zone: &CompiledZone, set: Set<'_>) -> Option<Vec<u8>> {
-        let key = zone.signed.as_ref()?.key(set.rtype);
+    /// RRSIG data for a set of a zone by one of its keys. `None`: there is no randomness for a signature.
+    pub(crate) fn rrsig(&mut self, zone: &CompiledZone, key: &SigningKey, set: Set<'_>) -> Option<Vec<u8>> {
         let window = Window::new(self.now, set.owner, set.rtype);
         let mut data = std::mem::take(&mut self.signatures.buffer);
         let head = to_be_signed(set, key.algorithm, key.tag, window, &zone.wire, &mut data);

@@ -21,6 +21,7 @@ mod rfc4592;
 mod rfc5001;
 mod rfc5936;
 mod rfc6604;
+mod rfc6781;
 mod rfc6840;
 mod rfc6891;
 mod rfc7766;

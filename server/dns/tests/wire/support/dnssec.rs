@@ -115,8 +115,21 @@ impl<'s> Validator<'s> {
                 assert_eq!(own.len(), 0, "{name} {rtype} is not ours to sign");
                 continue;
             }
-            assert_eq!(own.len(), 1, "{name} {rtype} has one signature");
-            self.signature(own[0].0, own[0].1, &set);
+            let signer = own.first().map(|(_, rrsig)| rrsig.input().signer_name.clone());
+            let signer = signer.unwrap_or_else(|| panic!("{name} {rtype} has no signature"));
+            // While keys change, each that a DS may name signs the key set.
+            let wanted = match rtype {
+                RecordType::DNSKEY | RecordType::CDS | RecordType::CDNSKEY => self
+                    .keys(&signer)
+                    .iter()
+                    .filter(|key| key.secure_entry_point())
+                    .count(),
+                _ => 1,
+            };
+            assert_eq!(own.len(), wanted, "signatures of {name} {rtype}");
+            for (record, rrsig) in own {
+                self.signature(record, rrsig, &set);
+            }
         }
         assert_eq!(signatures.len(), 0, "signatures of nothing: {signatures:?}");
     }
@@ -132,7 +145,7 @@ impl<'s> Validator<'s> {
         assert!(input.sig_inception.get() < now - 3500 && now + week <= input.sig_expiration.get());
         let of_key_set = matches!(rtype, RecordType::DNSKEY | RecordType::CDS | RecordType::CDNSKEY);
         let keys = self.keys(&input.signer_name);
-        let one = keys.len() == 1;
+        let one = keys.iter().all(|key| key.secure_entry_point());
         let key = keys
             .iter()
             .find(|key| key.calculate_key_tag().unwrap() == input.key_tag)
