@@ -32,8 +32,8 @@ pub use resource::{
     ServiceDetail, ServiceRow, ServiceView, Stored, ZoneView,
 };
 pub use status::{
-    Dashboard, DownMember, LoadDraft, HostStatus, MemberStatus, PoolStatus, ProbePoint, RatePoint, SettingView,
-    SignalView, SignalZone, SignalsView,
+    Dashboard, DownMember, HostStatus, LoadDraft, MemberStatus, PoolStatus, ProbePoint, RatePoint,
+    SettingView, SignalView, SignalZone, SignalsView,
 };
 pub use trace::TraceRequest;
 pub use tsig::{TsigKeyCreated, TsigKeyDraft, TsigKeyView};

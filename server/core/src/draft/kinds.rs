@@ -2,8 +2,8 @@
 
 use super::Draft;
 use gslb_api_types::{
-    DnssecDraft, DnssecKeyDraft, LicenseDraft, LoadDraft, LoginRequest, PasswordChange, TokenDraft, TraceRequest,
-    TsigKeyDraft, UserDraft,
+    DnssecDraft, DnssecKeyDraft, LicenseDraft, LoadDraft, LoginRequest, PasswordChange, TokenDraft,
+    TraceRequest, TsigKeyDraft, UserDraft,
 };
 use gslb_engine::model::{
     ErrorCode, HealthCheckDraft, MemberDraft, PoolDraft, RecordDraft, ServiceDraft, ValidationError,
