@@ -87,7 +87,7 @@ async fn a_service_answers_with_the_name_or_with_its_addresses_and_keeps_the_las
         (vec![], vec![lb])
     );
     let metrics = send(d.metrics, Method::GET, "/metrics", &[], "").await.text();
-    assert!(metrics.contains("gslbd_host_names_stale 1\n"), "{metrics}");
+    assert!(metrics.contains("gslbd_host_names_stale 1.0\n"), "{metrics}");
     d.stop().await;
 }
 
@@ -105,7 +105,7 @@ async fn a_host_name_is_probed_at_its_address_under_its_name() {
     let backend = tokio::spawn(async move { axum::serve(listener, app).await.unwrap() });
     let (other, zone) = resolver(&["127.0.0.1"]).await;
     let d = asking(&other).await;
-    let check = json!({"type": "http", "path": "/health", "intervalMs": 100, "timeoutMs": 1000});
+    let check = json!({"type": "http", "path": "/health", "intervalMs": 100, "timeoutMs": 100});
     let pool = pool(&d, port, check).await;
     let status = format!("/pools/{pool}/status");
     eventually("it is up", || async {
