@@ -32,6 +32,13 @@ pub(crate) enum Kind {
     Error,
 }
 
+/// Kinds of replies.
+const KINDS: u64 = 4;
+/// Beside the kinds of replies: queries, whatever they get, and replies that only say "truncated" to queries that were not
+/// looked at.
+const QUERIES: u8 = 16;
+const SLIPS: u8 = 17;
+
 /// What to do with a reply.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Verdict {
@@ -76,7 +83,7 @@ impl ResponseRate {
 
     /// Decides about one reply. `now` is in microseconds since any moment; `limited` counts what this thread has limited.
     pub(crate) fn judge(&self, ip: IpAddr, kind: Kind, now: u64, limited: &mut u32) -> Verdict {
-        if self.admit(self.hash(ip, kind), now & TIME) {
+        if self.admit(self.hash(ip, kind as u8), now, self.interval) {
             return Verdict::Send;
         }
         *limited = limited.wrapping_add(1);
@@ -87,16 +94,31 @@ impl ResponseRate {
         }
     }
 
-    fn hash(&self, ip: IpAddr, kind: Kind) -> u64 {
+    /// Decides about a query before it is looked at. Beyond so many queries as all kinds of replies together are allowed,
+    /// some limit is reached, and the rest is work for next to nothing. Some are told "truncated" all the same, but no
+    /// more than the limit.
+    pub(crate) fn judge_query(&self, ip: IpAddr, now: u64, limited: &mut u32) -> Verdict {
+        if self.admit(self.hash(ip, QUERIES), now, (self.interval / KINDS).max(1)) {
+            return Verdict::Send;
+        }
+        *limited = limited.wrapping_add(1);
+        let slips = self.slip > 0
+            && limited.is_multiple_of(self.slip)
+            && self.admit(self.hash(ip, SLIPS), now, self.interval);
+        if slips { Verdict::Slip } else { Verdict::Drop }
+    }
+
+    fn hash(&self, ip: IpAddr, what: u8) -> u64 {
         let network = match ip {
             IpAddr::V4(v4) => u128::from(v4.to_bits() & mask(self.bits_v4, 32) as u32) | 1 << 127,
             IpAddr::V6(v6) => v6.to_bits() & mask(self.bits_v6, 128),
         };
-        self.hasher.hash_one((network, kind as u8))
+        self.hasher.hash_one((network, what))
     }
 
     /// Takes one reply's worth from a network, if it has one (the generic cell rate algorithm).
-    fn admit(&self, hash: u64, now: u64) -> bool {
+    fn admit(&self, hash: u64, now: u64, interval: u64) -> bool {
+        let now = now & TIME;
         let Some(Set(entries)) = self.sets.get(hash as usize % SETS) else {
             return true;
         };
@@ -110,8 +132,8 @@ impl ResponseRate {
         for place in entries {
             let entry = place.load(Ordering::Relaxed);
             if entry & !TIME == tag {
-                let next = ahead(entry) + self.interval;
-                if next > SECOND.max(self.interval) {
+                let next = ahead(entry) + interval;
+                if next > SECOND.max(interval) {
                     return false;
                 }
                 // Two threads at once: one reply more than the limit is no harm.
@@ -123,7 +145,7 @@ impl ResponseRate {
             }
         }
         if let (_, Some(place)) = quietest {
-            place.store(tag | ((now + self.interval) & TIME), Ordering::Relaxed);
+            place.store(tag | ((now + interval) & TIME), Ordering::Relaxed);
         }
         true
     }
@@ -195,6 +217,24 @@ mod tests {
             .collect();
         use Verdict::{Drop, Send, Slip};
         assert_eq!(verdicts, [Send, Drop, Slip, Drop, Slip]);
+    }
+
+    #[test]
+    fn queries_are_as_many_as_replies_of_all_kinds_and_slips_no_more_than_the_limit() {
+        let rate = rate(10, 2);
+        let ip = "192.0.2.1".parse().unwrap();
+        let mut limited = 0;
+        let mut verdicts = [0; 3];
+        for _ in 0..1000 {
+            verdicts[rate.judge_query(ip, SECOND, &mut limited) as usize] += 1;
+        }
+        assert_eq!(verdicts, [40, 10, 950]);
+        // Replies have their own limits.
+        assert_eq!(sent(&rate, "192.0.2.1", Kind::Answer, SECOND, 100), 10);
+        assert_eq!(
+            rate.judge_query("192.0.3.1".parse().unwrap(), SECOND, &mut limited),
+            Verdict::Send
+        );
     }
 
     #[test]

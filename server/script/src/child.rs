@@ -83,6 +83,7 @@ impl Child {
             .args(&program.arguments)
             .arg(run_time.as_millis().to_string())
             .env_clear()
+            .envs(crate::worker::ENVIRONMENT)
             .stdin(Stdio::from(OwnedFd::from(theirs)))
             .stdout(Stdio::null())
             .stderr(Stdio::null())

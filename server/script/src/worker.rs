@@ -17,13 +17,17 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process::ExitCode;
 use std::time::Duration;
 
+/// What a worker's environment holds: settings of jemalloc, should the program use it. It maps as much as it needs then, not
+/// some megabytes in advance for every thread, which would count against the limit of memory.
+pub(crate) const ENVIRONMENT: [(&str, &str); 1] = [("_RJEM_MALLOC_CONF", "narenas:1,retain:false")];
+
 /// Argument of the program that makes it a worker.
 pub const WORKER_COMMAND: &str = "script-worker";
 
 /// Stack of the thread that compiles and runs: parser, compiler and some operations on nested values recurse.
 const STACK: usize = 6 << 20;
-/// Memory that the process may map for writing, stack included.
-const DATA: u64 = 14 << 20;
+/// Memory that the process may map for writing, stack included: with four workers 64 MiB.
+const DATA: u64 = 16 << 20;
 /// Scripts kept compiled; the daemon sends again what has been dropped.
 pub(crate) const KEPT: usize = 32;
 /// Bytes of their texts: compiled they take some hundred times as much, and what compiles or runs next needs room too.

@@ -2,6 +2,7 @@
 
 mod plain;
 mod policy;
+mod pressure;
 mod signed;
 
 pub(crate) use plain::AHEAD;

@@ -19,7 +19,7 @@ pub(crate) const AHEAD: usize = 16;
 /// A message that was read, as far as it has the form for that.
 #[derive(Debug, Clone)]
 pub(super) struct Row {
-    plain: Option<Plain>,
+    pub(super) plain: Option<Plain>,
     /// Its name in lower case.
     name: [u8; MAX_NAME],
     /// Hash of that name.

@@ -61,6 +61,25 @@ impl Policy {
         }
     }
 
+    /// Decides whether a query that came with so many others that some will be lost is looked at at all; `cookie` tells
+    /// whether it has a valid one, and is only asked if that matters.
+    pub(super) fn judge_query(
+        &self,
+        client: IpAddr,
+        micros: u64,
+        limited: &mut u32,
+        cookie: impl FnOnce() -> bool,
+    ) -> Verdict {
+        let Some(rate) = &self.rate else {
+            return Verdict::Send;
+        };
+        match rate.judge_query(client, micros, limited) {
+            Verdict::Send => Verdict::Send,
+            _ if cookie() => Verdict::Send,
+            verdict => verdict,
+        }
+    }
+
     /// The OPT record of a reply, but for what it says about the answer.
     #[inline]
     pub(super) fn edns(&self, edns: &EdnsQuery, cookie: Option<&Checked>, scope: u8) -> ReplyEdns<'_> {
@@ -77,6 +96,6 @@ impl Policy {
     }
 }
 
-fn is_valid(cookie: Option<&Checked>) -> bool {
+pub(super) fn is_valid(cookie: Option<&Checked>) -> bool {
     cookie.is_some_and(|checked| checked.valid)
 }

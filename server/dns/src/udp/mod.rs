@@ -144,6 +144,8 @@ impl Worker {
         let opened = proxies.map(|proxies| open(proxies, batch, received));
         let messages = (0..received).map(|index| batch.payload(index));
         let mut ahead = self.bridge.look_ahead(moment, messages);
+        // A whole batch: most likely more wait.
+        let pressed = received == mmsg::BATCH;
         let mut answered = 0;
         for index in 0..received {
             let Some(datagram) = batch.datagram(index) else {
@@ -162,6 +164,15 @@ impl Worker {
                 }
                 continue;
             };
+            let payload = datagram.buffer.get(..*datagram.length).unwrap_or_default();
+            if pressed
+                && self
+                    .bridge
+                    .left_out(moment, index, payload, client, datagram.reply)
+            {
+                answered += u64::from(!datagram.reply.is_empty());
+                continue;
+            }
             let handled = if datagram.oversize {
                 let payload = datagram.buffer.get(..*datagram.length).unwrap_or_default();
                 self.bridge.too_long(moment, payload, client, datagram.reply);
