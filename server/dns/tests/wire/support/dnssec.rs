@@ -145,9 +145,7 @@ impl<'s> Validator<'s> {
         assert!(input.sig_inception.get() < now - 3500 && now + week <= input.sig_expiration.get());
         let of_key_set = matches!(rtype, RecordType::DNSKEY | RecordType::CDS | RecordType::CDNSKEY);
         let keys = self.keys(&input.signer_name);
-        let one = keys
-            .iter()
-            .all(Key::secure_entry_point);
+        let one = keys.iter().all(Key::secure_entry_point);
         let key = keys
             .iter()
             .find(|key| key.calculate_key_tag().unwrap() == input.key_tag)
