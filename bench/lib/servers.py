@@ -32,11 +32,21 @@ def free_port():
             return tcp.getsockname()[1]
 
 
+def certificate(folder):
+    """A certificate for `localhost`, with its key, where servers look for one."""
+    subprocess.run(
+        ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "2",
+         "-subj", "/CN=localhost", "-keyout", folder / "key.pem", "-out", folder / "certificate.pem"],
+        check=True, capture_output=True)
+
+
 class Server:
     """A program that answers on a port of its own."""
 
     name = program = ""
     echo = False
+    # Transports over TLS that it speaks.
+    encrypted = ()
 
     def start(self, folder, prefix):
         """Whether it is installed, and answers."""
@@ -44,6 +54,9 @@ class Server:
             print(f"{self.program} is not installed")
             return False
         self.port = free_port()
+        self.ports = {"tcp": self.port}
+        if (folder / "certificate.pem").exists():
+            self.ports |= {mode: free_port() for mode in self.encrypted}
         self.folder = folder / self.name
         self.folder.mkdir(exist_ok=True)
         self.queries = folder / "queries"
@@ -77,7 +90,9 @@ class Server:
     def fill(self, template):
         """A file of peers/ with this server's folder, port and names."""
         text = (HERE / "peers" / template).read_text()
-        for key, value in {"@FOLDER@": str(self.folder), "@PORT@": str(self.port), "@ZONE@": ZONE}.items():
+        encrypted = {f"@{mode.upper()}@": str(port) for mode, port in self.ports.items()}
+        above = {"@ABOVE@": str(self.folder.parent)}
+        for key, value in encrypted | above | {"@FOLDER@": str(self.folder), "@PORT@": str(self.port), "@ZONE@": ZONE}.items():
             text = text.replace(key, value)
         return text
 
@@ -109,6 +124,8 @@ class Echo(Server):
 
 
 class Gslbd(Server):
+    encrypted = ("dot", "doh")
+
     def __init__(self, name, program, pools):
         self.name, self.program, self.pools = name, str(Path(program).resolve()), pools
 
@@ -131,9 +148,13 @@ class Gslbd(Server):
         public = keys.with_suffix(".public").read_text().strip()
         (self.folder / "gslbd.db").unlink(missing_ok=True)
         config = self.folder / "config.yaml"
+        tls = {}
+        if "dot" in self.ports:
+            tls = {"tlsCert": str(self.folder.parent / "certificate.pem"), "tlsKey": str(self.folder.parent / "key.pem"),
+                   "tlsPort": self.ports["dot"], "httpsPort": self.ports["doh"], "quicPort": "off"}
         config.write_text(json.dumps({
             "database": {"path": str(self.folder / "gslbd.db")},
-            "dns": {"listenAddr": "127.0.0.1", "port": self.port, "domain": ZONE, "udpThreads": 1},
+            "dns": {"listenAddr": "127.0.0.1", "port": self.port, "domain": ZONE, "udpThreads": 1, **tls},
             "loadBalancer": {"latency": {"geoipDBPath": str(database)}},
             "api": {"port": self.api, "key": "gslb_benchmark-token-of-this-run"},
             "metrics": {"port": metrics},
@@ -197,11 +218,33 @@ class Nsd(Server):
     """Static addresses: it has no others."""
 
     name = program = "nsd"
+    encrypted = ("dot",)
 
     def command(self):
         (self.folder / f"{ZONE}.zone").write_text(zone_file(lambda name: f"{name} 30 A 192.0.2.1\n"))
-        (self.folder / "nsd.conf").write_text(self.fill("nsd.conf"))
+        text = self.fill("nsd.conf")
+        if "dot" in self.ports:
+            above = self.folder.parent
+            text = text.replace("server:\n", f"""server:
+    ip-address: 127.0.0.1@{self.ports["dot"]}
+    tls-port: {self.ports["dot"]}
+    tls-service-key: {above}/key.pem
+    tls-service-pem: {above}/certificate.pem
+""", 1)
+        (self.folder / "nsd.conf").write_text(text)
         return ["nsd", "-d", "-c", self.folder / "nsd.conf"]
+
+
+class Bind(Server):
+    """Static addresses. Only over streams: nobody chooses it for its speed over UDP."""
+
+    name, program = "bind", "named"
+    encrypted = ("dot", "doh")
+
+    def command(self):
+        (self.folder / f"{ZONE}.zone").write_text(zone_file(lambda name: f"{name} 30 A 192.0.2.1\n"))
+        (self.folder / "named.conf").write_text(self.fill("named.conf"))
+        return ["named", "-g", "-n", "1", "-c", self.folder / "named.conf"]
 
 
 class Pdns(Server):
@@ -232,10 +275,10 @@ def build_gslbd():
 def chosen(options):
     """The servers to measure."""
     wanted = options.servers.split(",")
-    unknown = set(wanted) - set(ALL)
+    unknown = set(wanted) - {*ALL, "bind"}
     if unknown:
         raise SystemExit(f"no such servers: {', '.join(sorted(unknown))}; there are {', '.join(ALL)}")
-    peers = {"gdnsd": Gdnsd, "knot": Knot, "nsd": Nsd, "pdns": Pdns}
+    peers = {"gdnsd": Gdnsd, "knot": Knot, "nsd": Nsd, "pdns": Pdns, "bind": Bind}
     found = [Echo()]
     if "gslbd" in wanted:
         for number, program in enumerate(options.gslbd or [str(build_gslbd())]):
