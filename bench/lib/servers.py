@@ -92,7 +92,7 @@ class Server:
         text = (HERE / "peers" / template).read_text()
         encrypted = {f"@{mode.upper()}@": str(port) for mode, port in self.ports.items()}
         above = {"@ABOVE@": str(self.folder.parent)}
-        for key, value in encrypted | above | {"@FOLDER@": str(self.folder), "@PORT@": str(self.port), "@ZONE@": ZONE}.items():
+        for key, value in (encrypted | above | {"@FOLDER@": str(self.folder), "@PORT@": str(self.port), "@ZONE@": ZONE}).items():
             text = text.replace(key, value)
         return text
 

@@ -104,7 +104,10 @@ impl<S> Accept<TcpStream, S> for Cap {
     type Future = Ready<io::Result<(Held, S)>>;
 
     fn accept(&self, stream: TcpStream, service: S) -> Self::Future {
-        let held = stream.peer_addr().and_then(|peer| {
+        // HTTP/2 writes a reply in small pieces. The kernel would keep the second back until the client has confirmed the
+        // first, which many do only after 40 ms.
+        let ready_to_write = stream.set_nodelay(true);
+        let held = ready_to_write.and_then(|()| stream.peer_addr()).and_then(|peer| {
             let permit = self.take(peer.ip());
             permit.ok_or_else(|| io::Error::other("too many connections"))
         });
@@ -178,6 +181,16 @@ mod tests {
         assert_eq!(share_of(1024), 256);
         assert_eq!(share_of(20), FEWEST);
         assert_eq!(share_of(u64::MAX), MOST);
+    }
+
+    #[tokio::test]
+    async fn small_pieces_leave_at_once() {
+        let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let client = TcpStream::connect(listener.local_addr().unwrap());
+        let (client, accepted) = tokio::join!(client, listener.accept());
+        let (held, ()) = Cap::new(2).accept(accepted.unwrap().0, ()).await.unwrap();
+        assert!(held.stream.nodelay().unwrap());
+        drop(client);
     }
 
     #[test]
