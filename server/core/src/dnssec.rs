@@ -92,10 +92,6 @@ fn stored(text: &str) -> Result<PrivateKey, KeyError> {
 }
 
 /// Reads a key from a PEM file that only its owner can read.
-#[expect(
-    clippy::disallowed_methods,
-    reason = "called when a zone is signed and when its keys are read again"
-)]
 pub(crate) fn from_file(folder: &Path, file: &str) -> Result<PrivateKey, ZoneKeyError> {
     let inside = Path::new(file)
         .components()
