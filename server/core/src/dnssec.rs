@@ -29,6 +29,9 @@ pub(crate) enum ZoneKeyError {
     /// A file that others can read.
     #[error("`{0}` can be read by others than its owner: chmod 600")]
     Open(String),
+    /// Something else than a file, or one that holds no key.
+    #[error("`{0}` is no file of at most 64 KiB, so that there is no key in it")]
+    NoFile(String),
     /// A path that leads out of the folder.
     #[error("`{0}` is no path below the folder of the database")]
     Outside(String),
@@ -91,6 +94,9 @@ fn stored(text: &str) -> Result<PrivateKey, KeyError> {
     PrivateKey::from_pkcs8(&der)
 }
 
+/// Octets of a file with a key, at most: those of an RSA key of 16,384 bits have 13,000.
+const LARGEST_FILE: u64 = 64 << 10;
+
 /// Reads a key from a PEM file that only its owner can read.
 pub(crate) fn from_file(folder: &Path, file: &str) -> Result<PrivateKey, ZoneKeyError> {
     let inside = Path::new(file)
@@ -104,11 +110,15 @@ pub(crate) fn from_file(folder: &Path, file: &str) -> Result<PrivateKey, ZoneKey
         file: file.to_owned(),
         source,
     };
+    let metadata = std::fs::metadata(&path).map_err(read)?;
+    // Whoever writes waits for this to be read: a pipe would keep them waiting for good.
+    if !metadata.is_file() || metadata.len() > LARGEST_FILE {
+        return Err(ZoneKeyError::NoFile(file.to_owned()));
+    }
     #[cfg(unix)]
     {
         use std::os::unix::fs::PermissionsExt as _;
-        let mode = std::fs::metadata(&path).map_err(read)?.permissions().mode();
-        if mode & 0o077 != 0 {
+        if metadata.permissions().mode() & 0o077 != 0 {
             return Err(ZoneKeyError::Open(file.to_owned()));
         }
     }

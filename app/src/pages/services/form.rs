@@ -242,7 +242,7 @@ fn ServiceEditor(data: ServiceEdit) -> impl IntoView {
                     <TickField
                         state
                         name="flatten"
-                        label="Flatten host names"
+                        label="Flatten"
                         value=ticked(&form.flatten)
                         hint="Members that are names: answer with their addresses instead of a CNAME. Always so at a zone's own name"
                     />

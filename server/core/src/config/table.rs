@@ -69,7 +69,7 @@ settings! {
     rate_limit: RateLimit = "dns.rateLimit" {
         "Responses of one kind (answers, empty answers, names that do not exist, errors) that a client network gets in a second; 0 is no limit. Clients with a cookie of this server, and over TCP, are not limited."
         responses_per_second: u32 = "responsesPerSecond", "0", restart;
-        "Every so many limited responses one says truncated, so that a true client comes over TCP; the others are left out. 0: none does."
+        "Every so many limited responses one says truncated, so that a true client comes over TCP; the others are left out. 0: none does. When queries come faster than they are answered, a network that sends more than four times the limit is left out without being looked at, and gets no more of these than the limit."
         slip: u32 = "slip", "2", restart;
         "Bits of an IPv4 client network."
         ipv4_prefix: u32 = "ipv4Prefix", "24", restart;

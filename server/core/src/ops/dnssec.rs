@@ -10,6 +10,11 @@ use gslb_dnssec::Algorithm;
 use gslb_engine::model::{Actor, ErrorCode, Permission, ValidationError, ZoneId};
 use std::path::Path;
 
+/// Keys that are stored, or in files, and cannot be read: for the operator to mend, and for this server to say.
+pub(super) fn unreadable(error: &dnssec::ZoneKeyError) -> OpError {
+    OpError::Unavailable(format!("the keys of the zone cannot be read: {error}"))
+}
+
 impl Ops {
     /// How a zone is signed: its public keys and the DS.
     ///
@@ -23,7 +28,7 @@ impl Ops {
         let lifetimes = self.lifetimes(&zone).await?;
         let view = dnssec::view(&zone.name, &row.value, &self.key_folder(), lifetimes);
         Ok(Stored {
-            value: view.map_err(OpError::internal)?,
+            value: view.map_err(|error| unreadable(&error))?,
             revision: row.revision,
             warnings: Vec::new(),
         })
@@ -79,7 +84,7 @@ impl Ops {
         };
         let lifetimes = self.lifetimes(&zone).await?;
         let view = dnssec::view(&zone.name, &record, &self.key_folder(), lifetimes);
-        let view = view.map_err(OpError::internal)?;
+        let view = view.map_err(|error| unreadable(&error))?;
         self.put(guard, actor, before, Document::Dnssec(record), view, Vec::new())
             .await
     }

@@ -196,8 +196,8 @@ impl Ops {
         record: KeysRecord,
     ) -> Result<Written<DnssecView>, OpError> {
         let lifetimes = self.lifetimes(zone).await?;
-        let view =
-            dnssec::view(&zone.name, &record, &self.key_folder(), lifetimes).map_err(OpError::internal)?;
+        let view = dnssec::view(&zone.name, &record, &self.key_folder(), lifetimes)
+            .map_err(|error| super::dnssec::unreadable(&error))?;
         let before = Some((Document::Dnssec(row.value), row.revision));
         self.put(guard, actor, before, Document::Dnssec(record), view, Vec::new())
             .await

@@ -213,6 +213,12 @@ async fn keys_in_files_are_read_at_the_start_and_again_and_problems_are_told() {
     write(&keys.join("open.pem"), 0o644);
     fs::write(keys.join("none.pem"), "no key").unwrap();
     fs::set_permissions(keys.join("none.pem"), fs::Permissions::from_mode(0o600)).unwrap();
+    // To read it would take for ever.
+    let pipe = std::process::Command::new("mkfifo")
+        .args(["-m", "600"])
+        .arg(keys.join("pipe.pem"))
+        .status();
+    assert!(pipe.unwrap().success());
     let with = |ksk: &str, zsk: &str| DnssecDraft {
         ksk_file: Some(ksk.to_owned()),
         zsk_file: Some(zsk.to_owned()),
@@ -221,6 +227,8 @@ async fn keys_in_files_are_read_at_the_start_and_again_and_problems_are_told() {
     for (file, part) in [
         ("keys/missing.pem", "cannot be read"),
         ("keys/open.pem", "chmod 600"),
+        ("keys", "no file"),
+        ("keys/pipe.pem", "no file"),
         ("keys/none.pem", "BEGIN PRIVATE KEY"),
         ("../keys/ksk.pem", "no path below"),
         ("/etc/passwd", "no path below"),

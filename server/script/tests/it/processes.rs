@@ -99,7 +99,8 @@ fn workers_hold_their_socket_and_nothing_of_the_daemon() {
             .unwrap();
         assert_eq!(core.split_whitespace().nth(4), Some("0"), "{core}");
         let environment = std::fs::read(format!("/proc/{pid}/environ")).unwrap();
-        assert!(environment.is_empty());
+        // Settings of the allocator, which every worker gets.
+        assert_eq!(environment, b"_RJEM_MALLOC_CONF=narenas:1,retain:false\0");
     }
     drop((listener, file, foreign));
 }
