@@ -51,7 +51,10 @@ impl<'a> Check<'a> {
                 self.spend(pieces / 4.0)?;
                 Ok(self.lists.create(site, pieces, &Value::text(length)))
             }
-            "splitlines" => Ok(self.lists.create(site, length + 1.0, &Value::text(length))),
+            "splitlines" => {
+                self.spend((length + 1.0) / 4.0)?;
+                Ok(self.lists.create(site, length + 1.0, &Value::text(length)))
+            }
             "partition" | "rpartition" => Ok(Value::tuple(vec![Value::text(length); 3])),
             "replace" => {
                 let most = length + (length + 1.0) * argument(1);

@@ -26,7 +26,7 @@ const SIZES: [u16; 3] = [64, 16, 8];
 /// What a run may cost, in steps of about 20 ns.
 const BUDGET: f64 = 6000.0;
 /// Bytes of values that a step makes at most.
-pub(crate) const STEP_BYTES: usize = 128;
+pub(crate) const STEP_BYTES: usize = 256;
 /// Calls and expressions inside one another.
 const MAX_DEPTH: usize = 60;
 /// Longest result: each of its addresses is looked up.
