@@ -27,13 +27,25 @@ const CONTENTS: &[&str] = &[
 /// `cargo xtask deb`: builds the server and packs it.
 pub fn build(workspace: &Workspace) -> Result<PathBuf> {
     server::build(workspace)?;
+    pack(workspace, true)
+}
+
+/// Packs the program that is there: the one to ship, or the one of the tests, which has no console inside and serves
+/// to try the package out.
+pub fn pack(workspace: &Workspace, release: bool) -> Result<PathBuf> {
     let cargo_deb = tools::cargo_deb(workspace)?;
     let folder = workspace.scratch().join("deb");
     fs::create_dir_all(&folder)?;
-    // The program is there: built together with the console, which cargo-deb knows nothing of.
+    // What to ship was built together with the console, which cargo-deb knows nothing of.
     let mut deb = process::command(cargo_deb, &workspace.root);
-    deb.args(["--package", SERVER, "--no-build", "--no-strip", "--output"])
-        .arg(folder.join("gslbd.deb"));
+    deb.args(["--package", SERVER, "--no-build"]);
+    // Without its symbols the program of the tests is packed in a fraction of the time.
+    deb.args(if release {
+        ["--profile=release", "--no-strip"].as_slice()
+    } else {
+        &["--profile=dev", "--strip", "--fast"]
+    });
+    deb.arg("--output").arg(folder.join("gslbd.deb"));
     process::run(deb.env("CARGO_TARGET_DIR", &workspace.target))?;
     let package = folder.join("gslbd.deb");
     println!(

@@ -20,7 +20,7 @@ pub fn run(workspace: &Workspace) -> Result<()> {
     let root = &workspace.root;
     tools::wasm_target(root)?;
     let profile = Flavour::Dev.profile();
-    let mut build = process::cargo(root, ["build", "--package", "gslb-engine", "--bin", "portable"]);
+    let mut build = process::linting_cargo(root, ["build", "--package", "gslb-engine", "--bin", "portable"])?;
     // The browser's build has no names outside ASCII either.
     build.args(["--no-default-features", "--features", "testing"]);
     build.args(["--target", tools::WASM, "--profile", profile]);

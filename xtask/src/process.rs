@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
-use anyhow::{Context as _, Result, bail};
+use anyhow::{Context as _, Result, bail, ensure};
 
 /// Variables that `cargo run` sets for xtask. Handed on to another cargo they make build scripts that watch them
 /// (ring's does) run again, and the crate be built twice.
@@ -36,6 +36,25 @@ pub fn cargo<A: AsRef<OsStr>>(root: &Path, args: impl IntoIterator<Item = A>) ->
     let mut command = command(program, root);
     command.args(args);
     command
+}
+
+/// As [`cargo`], with clippy's compiler for the crates of the workspace: it makes the same program as rustc and lints on
+/// the way, warnings being errors. Lints apart from the build (`cargo clippy`) would have every dependency compiled once
+/// more, for its metadata alone. Only for programs without optimisation, which it switches off in part.
+pub fn linting_cargo<A: AsRef<OsStr>>(root: &Path, args: impl IntoIterator<Item = A>) -> Result<Command> {
+    let sysroot = capture(command("rustc", root).args(["--print", "sysroot"]))?;
+    let driver = Path::new(sysroot.trim()).join("bin").join("clippy-driver");
+    ensure!(
+        driver.is_file(),
+        "{} is not there: rustup component add clippy",
+        driver.display()
+    );
+    let mut cargo = cargo(root, args);
+    // How cargo-clippy itself hands its arguments to the driver.
+    cargo
+        .env("RUSTC_WORKSPACE_WRAPPER", driver)
+        .env("CLIPPY_ARGS", "-D__CLIPPY_HACKERY__warnings__CLIPPY_HACKERY__");
+    Ok(cargo)
 }
 
 /// Runs to the end with output on the terminal. Standard input is closed: nothing here may wait for a person.

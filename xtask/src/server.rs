@@ -15,13 +15,7 @@ use crate::workspace::{SERVER, Workspace};
 pub fn build(workspace: &Workspace) -> Result<PathBuf> {
     // The site first: a release build of the server embeds what is there.
     site::build(workspace, Flavour::Release)?;
-    let wasm = site::wasm_brotli_size(workspace)?;
-    println!("wasm: {wasm} bytes compressed, limit {}", site::MAX_WASM_BROTLI);
-    ensure!(
-        wasm <= site::MAX_WASM_BROTLI,
-        "the compressed WASM has {wasm} bytes, {} more than a release may have",
-        wasm - site::MAX_WASM_BROTLI
-    );
+    site::check_size(workspace)?;
     compile(workspace, true)?;
     let binary = workspace.server_binary(true);
     ensure!(

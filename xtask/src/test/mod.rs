@@ -16,69 +16,63 @@ struct Stage {
     name: &'static str,
     about: &'static str,
     run: fn(&Workspace) -> Result<()>,
+    /// Run unless told otherwise.
+    usual: bool,
+}
+
+const fn usual(name: &'static str, about: &'static str, run: fn(&Workspace) -> Result<()>) -> Stage {
+    Stage {
+        name,
+        about,
+        run,
+        usual: true,
+    }
 }
 
 /// In the order of running: what is quick and fails often comes first.
 const STAGES: &[Stage] = &[
-    Stage {
-        name: "fmt",
-        about: "formatting",
-        run: stages::fmt,
-    },
-    Stage {
-        name: "layout",
-        about: "cargo xtask check",
-        run: stages::layout,
-    },
-    Stage {
-        name: "clippy",
-        about: "lints of every crate and target",
-        run: stages::clippy,
-    },
-    Stage {
-        name: "wasm",
-        about: "lints of the browser's build, purity of the engine and its decisions in it",
-        run: stages::wasm,
-    },
-    Stage {
-        name: "unit",
-        about: "tests of every crate",
-        run: stages::unit,
-    },
-    Stage {
-        name: "doc",
-        about: "examples in doc comments",
-        run: stages::doc,
-    },
-    Stage {
-        name: "site",
-        about: "the console for development",
-        run: stages::site,
-    },
-    Stage {
-        name: "e2e",
-        about: "browser tests against the real daemon",
-        run: stages::e2e,
-    },
-    Stage {
-        name: "instructions",
-        about: "instructions of routing decisions against the baseline",
-        run: stages::instructions,
-    },
-    Stage {
-        name: "fuzz",
-        about: "fuzz targets for a minute, on the nightly compiler",
-        run: stages::fuzz,
-    },
+    usual("fmt", "formatting", stages::fmt),
+    usual("layout", "cargo xtask check", stages::layout),
+    usual(
+        "build",
+        "every crate and target compiled and linted",
+        stages::build,
+    ),
+    usual(
+        "wasm",
+        "purity of the engine, and its decisions in the browser's build",
+        stages::wasm,
+    ),
+    usual("unit", "tests of every crate", stages::unit),
+    usual("doc", "examples in doc comments", stages::doc),
+    usual(
+        "site",
+        "the console for development, compiled and linted",
+        stages::site,
+    ),
+    usual("e2e", "browser tests against the real daemon", stages::e2e),
+    usual(
+        "deb",
+        "the Debian package of the tested program: installed, started, removed",
+        stages::deb,
+    ),
+    usual(
+        "instructions",
+        "instructions of routing decisions against the baseline",
+        stages::instructions,
+    ),
+    usual(
+        "fuzz",
+        "fuzz targets for a minute, on the nightly compiler",
+        stages::fuzz,
+    ),
+    usual("size", "the console as it is shipped, and its size", stages::size),
+    // Compiles everything once more, with optimisation: before a release, not before every change.
     Stage {
         name: "release",
-        about: "the shipped program and the size of its console",
+        about: "the program and the Debian package to ship (only when asked for)",
         run: stages::release,
-    },
-    Stage {
-        name: "deb",
-        about: "the Debian package: built, installed, started, removed",
-        run: stages::deb,
+        usual: false,
     },
 ];
 
@@ -107,7 +101,7 @@ impl Selection {
         let named = |list: &[String], stage: &Stage| list.iter().any(|name| name == stage.name);
         let wanted = |stage: &&Stage| {
             if self.only.is_empty() {
-                !named(&self.skip, stage)
+                stage.usual && !named(&self.skip, stage)
             } else {
                 named(&self.only, stage)
             }
@@ -175,8 +169,11 @@ mod tests {
     }
 
     #[test]
-    fn all_stages_run_unless_told_otherwise() {
-        assert_eq!(names(&[], &[]).unwrap().len(), STAGES.len());
+    fn all_stages_but_the_release_run_unless_told_otherwise() {
+        let run = names(&[], &[]).unwrap();
+        assert_eq!(run.len(), STAGES.len() - 1);
+        assert!(!run.contains(&"release"));
+        assert_eq!(names(&["release"], &[]).unwrap(), ["release"]);
     }
 
     #[test]

@@ -8,47 +8,37 @@ use walkdir::WalkDir;
 
 use crate::site::{self, Flavour};
 use crate::workspace::Workspace;
-use crate::{browser, check, fuzz, instructions, package, portable, process, server, tools};
+use crate::{browser, check, fuzz, instructions, package, portable, process, tools};
 
 pub fn fmt(workspace: &Workspace) -> Result<()> {
-    cargo(workspace, &["fmt", "--all", "--check"])
+    process::run(&mut process::cargo(&workspace.root, ["fmt", "--all", "--check"]))
 }
 
 pub fn layout(workspace: &Workspace) -> Result<()> {
     check::run(workspace)
 }
 
-pub fn clippy(workspace: &Workspace) -> Result<()> {
-    cargo(
-        workspace,
-        &["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"],
-    )
+/// Every target is compiled and linted at once; the later stages find the programs made.
+pub fn build(workspace: &Workspace) -> Result<()> {
+    cargo(workspace, &["build", "--workspace", "--all-targets"])
 }
 
 pub fn wasm(workspace: &Workspace) -> Result<()> {
     tools::wasm_target(&workspace.root)?;
-    // The profile of the site, so that the macros built here serve there too.
-    let target = [
-        "--lib",
-        "--target",
-        tools::WASM,
-        "--profile",
-        Flavour::Dev.profile(),
-    ];
-    let lint = |package: &str| {
-        cargo(
-            workspace,
-            &[
-                &["clippy", "--package", package],
-                &target[..],
-                &["--", "-D", "warnings"],
-            ]
-            .concat(),
-        )
-    };
     // By itself, since features that others switch on could hide what it needs.
-    lint("gslb-engine")?;
-    lint("gslb-frontend")?;
+    cargo(
+        workspace,
+        &[
+            "build",
+            "--package",
+            "gslb-engine",
+            "--lib",
+            "--target",
+            tools::WASM,
+            "--profile",
+            Flavour::Linted.profile(),
+        ],
+    )?;
     portable::run(workspace)
 }
 
@@ -108,13 +98,12 @@ fn has_examples(workspace: &Workspace, folder: &str) -> Result<bool> {
 }
 
 pub fn site(workspace: &Workspace) -> Result<()> {
-    site::build(workspace, Flavour::Dev)
+    site::build(workspace, Flavour::Linted)
 }
 
 pub fn e2e(workspace: &Workspace) -> Result<()> {
-    site::build(workspace, Flavour::Dev)?;
-    // With the features of the unit tests, so that no dependency is built a second time.
-    cargo(workspace, &["build", "--workspace", "--bins", "--tests"])?;
+    site::build(workspace, Flavour::Linted)?;
+    build(workspace)?;
     browser::test(workspace)
 }
 
@@ -126,15 +115,22 @@ pub fn fuzz(workspace: &Workspace) -> Result<()> {
     fuzz::run(workspace, 60)
 }
 
-pub fn release(workspace: &Workspace) -> Result<()> {
-    server::build(workspace).map(drop)
+pub fn deb(workspace: &Workspace) -> Result<()> {
+    build(workspace)?;
+    let package = package::pack(workspace, false)?;
+    package::trial(workspace, &package)
 }
 
-pub fn deb(workspace: &Workspace) -> Result<()> {
+pub fn size(workspace: &Workspace) -> Result<()> {
+    site::build(workspace, Flavour::Release)?;
+    site::check_size(workspace)
+}
+
+pub fn release(workspace: &Workspace) -> Result<()> {
     let package = package::build(workspace)?;
     package::trial(workspace, &package)
 }
 
 fn cargo(workspace: &Workspace, args: &[&str]) -> Result<()> {
-    process::run(&mut process::cargo(&workspace.root, args))
+    process::run(&mut process::linting_cargo(&workspace.root, args)?)
 }
