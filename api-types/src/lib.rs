@@ -6,6 +6,7 @@
 #![forbid(unsafe_code)]
 
 mod access;
+mod config;
 mod dnssec;
 mod error;
 mod event;
@@ -16,9 +17,11 @@ mod trace;
 mod tsig;
 
 pub use access::{
-    AuditEntry, LicenseDraft, LicenseView, LoginRequest, PasswordChange, SessionView, TokenCreated,
-    TokenDraft, TokenView, UserDraft, UserView,
+    AuditEntry, AuditQuery, LicenseDraft, LicenseView, LoginRequest, OpenSession, PasswordChange, RoleDraft,
+    RoleView, SessionQuery, SessionView, TenantChoice, TenantDraft, TenantView, TokenCreated, TokenDraft,
+    TokenView, UserDraft, UserView,
 };
+pub use config::{CONFIG_FORMAT, ConfigChange, ConfigDocument, ConfigImportQuery, ConfigReport};
 pub use dnssec::{
     DnssecDraft, DnssecKeyDraft, DnssecKeyView, DnssecMode, DnssecView, KeyRole, KeyState, RollQuery,
 };

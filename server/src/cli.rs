@@ -59,6 +59,10 @@ pub enum Command {
     /// Makes keys, issues licences and shows what one says.
     #[command(subcommand)]
     License(LicenseCommand),
+    /// Looks at the accounts in the database, and opens one that nobody can log in to. Works whether the daemon runs or
+    /// not; run it as the daemon's own user.
+    #[command(subcommand)]
+    User(UserCommand),
     /// Prints the OpenAPI document of the REST API.
     Openapi,
     /// One HTTP responder of the demo.
@@ -70,6 +74,28 @@ pub enum Command {
         /// Name to answer with.
         #[arg(long)]
         name: String,
+    },
+}
+
+/// `gslbd user …`
+#[derive(Debug, Subcommand)]
+pub enum UserCommand {
+    /// Lists the accounts of all tenants.
+    List {
+        /// Configuration file, which names the database. Default: /etc/gslb/config.yaml, if it exists.
+        #[arg(long, short = 'c', value_name = "FILE")]
+        config: Option<PathBuf>,
+    },
+    /// Gives an account a new password, enables it, and ends its sessions.
+    Reset {
+        /// Name of the account.
+        name: String,
+        /// Reads the new password from standard input; without it one is made up and printed.
+        #[arg(long)]
+        password_stdin: bool,
+        /// Configuration file, which names the database. Default: /etc/gslb/config.yaml, if it exists.
+        #[arg(long, short = 'c', value_name = "FILE")]
+        config: Option<PathBuf>,
     },
 }
 
@@ -137,6 +163,19 @@ mod tests {
     #[test]
     fn the_definition_is_sound() {
         Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn an_account_is_named_to_be_reset() {
+        let cli = parse(["gslbd", "user", "reset", "admin", "-c", "/tmp/x.yaml"].map(OsString::from));
+        let Some(Command::User(UserCommand::Reset { name, config, .. })) = cli.command else {
+            panic!()
+        };
+        assert_eq!(
+            (name.as_str(), config),
+            ("admin", Some(PathBuf::from("/tmp/x.yaml")))
+        );
+        assert!(Cli::try_parse_from(["gslbd", "user", "reset"]).is_err());
     }
 
     #[test]

@@ -13,6 +13,7 @@ mod license_cli;
 mod logging;
 mod rate;
 pub mod state;
+mod user_cli;
 mod views;
 pub mod web;
 
@@ -33,6 +34,11 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> ExitCode {
         Some(Command::License(command)) => {
             license_cli::run(command, &mut std::io::stdout().lock()).map(|()| ExitCode::SUCCESS)
         }
+        Some(Command::User(command)) => user_cli::run(
+            command,
+            &mut std::io::stdin().lock(),
+            &mut std::io::stdout().lock(),
+        ),
         Some(Command::Openapi) => print_openapi(),
         Some(Command::DemoBackend { listen, name }) => demo_backend(listen, name),
         None if run.check_config => return check_config(&run),

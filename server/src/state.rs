@@ -4,13 +4,13 @@ use crate::rate::RateLog;
 use crate::web::origin::Scheme;
 use axum::extract::FromRef;
 use gslb_api_types::SessionView;
-use gslb_core::Ops;
 use gslb_core::auth::Auth;
 use gslb_core::events::EventBus;
 use gslb_core::metrics::Metrics;
 use gslb_core::reconciler::Reconciler;
 use gslb_core::store::Store;
-use gslb_engine::model::Actor;
+use gslb_core::{OpError, Ops};
+use gslb_engine::model::{Actor, ActorKind};
 use gslb_engine::snapshot::SnapshotCell;
 use gslb_probe::Prober;
 use leptos::config::LeptosOptions;
@@ -73,14 +73,21 @@ impl FromRef<AppState> for LeptosOptions {
 
 impl Shared {
     /// What a caller may know about itself.
-    #[must_use]
-    pub fn session_view(&self, actor: &Actor) -> SessionView {
-        SessionView {
+    ///
+    /// # Errors
+    /// The database fails.
+    pub async fn session_view(&self, actor: &Actor) -> Result<SessionView, OpError> {
+        Ok(SessionView {
             name: actor.name.clone(),
+            user_id: match actor.kind {
+                ActorKind::User(id) => Some(id),
+                _ => None,
+            },
             tenant_id: actor.tenant_id,
+            tenant: self.ops.tenant_name(actor.tenant_id).await?,
             permissions: actor.permissions.clone(),
             tier: self.ops.tier(),
-        }
+        })
     }
 
     /// Whether DNS answers from the stored configuration, and signs what is to be signed.

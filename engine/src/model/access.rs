@@ -52,6 +52,8 @@ permissions! {
     SettingsRead = "settings:read",
     MetricsRead = "metrics:read",
     ClusterRead = "cluster:read",
+    TenantsRead = "tenants:read",
+    TenantsWrite = "tenants:write",
 }
 
 /// By hand, since the derived one does not see names that come out of a macro.
@@ -74,6 +76,20 @@ impl Permission {
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         Self::ALL.iter().copied().find(|p| p.as_str() == text)
+    }
+
+    /// Whether it is about the installation as a whole, and so for system administrators alone. Whoever has
+    /// `tenants:read` sees every tenant, and may act in each with the other permissions that he has.
+    #[must_use]
+    pub const fn is_for_installation(self) -> bool {
+        matches!(
+            self,
+            Self::LicenseWrite
+                | Self::MetricsRead
+                | Self::SettingsRead
+                | Self::TenantsRead
+                | Self::TenantsWrite
+        )
     }
 }
 
@@ -99,6 +115,9 @@ pub enum Role {
 }
 
 impl Role {
+    /// Every built-in role, the mightiest first.
+    pub const ALL: [Self; 4] = [Self::SystemAdmin, Self::TenantAdmin, Self::Operator, Self::Viewer];
+
     /// Name in the API.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
@@ -113,9 +132,7 @@ impl Role {
     /// Parses the API's name.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
-        [Self::SystemAdmin, Self::TenantAdmin, Self::Operator, Self::Viewer]
-            .into_iter()
-            .find(|role| role.as_str() == text)
+        Self::ALL.into_iter().find(|role| role.as_str() == text)
     }
 
     /// What the role may do.
@@ -123,26 +140,16 @@ impl Role {
     pub fn permissions(self) -> Vec<Permission> {
         use Permission as P;
         let all = Permission::ALL.iter().copied();
+        let of_tenant = all.clone().filter(|p| !p.is_for_installation());
+        let reads = |p: &P| p.as_str().ends_with(":read") && !matches!(p, P::UsersRead | P::TokensRead);
         match self {
             Self::SystemAdmin => all.collect(),
-            Self::TenantAdmin => all
-                .filter(|p| !matches!(p, P::LicenseWrite | P::MetricsRead | P::SettingsRead))
+            Self::TenantAdmin => of_tenant.collect(),
+            Self::Operator => of_tenant
+                .filter(|p| reads(p) || matches!(p, P::ZonesWrite | P::PoolsWrite | P::ServicesWrite))
                 .collect(),
-            Self::Operator => all
-                .filter(|p| {
-                    matches!(p, P::ZonesWrite | P::PoolsWrite | P::ServicesWrite)
-                        || (p.as_str().ends_with(":read")
-                            && !matches!(p, P::MetricsRead | P::SettingsRead | P::UsersRead | P::TokensRead))
-                })
-                .collect(),
-            Self::Viewer => all
-                .filter(|p| {
-                    p.as_str().ends_with(":read")
-                        && !matches!(
-                            p,
-                            P::MetricsRead | P::SettingsRead | P::UsersRead | P::TokensRead | P::AuditRead
-                        )
-                })
+            Self::Viewer => of_tenant
+                .filter(|p| reads(p) && !matches!(p, P::AuditRead))
                 .collect(),
         }
     }

@@ -66,6 +66,10 @@ id!(
     TokenId
 );
 id!(
+    /// Id of a log-in session that may be shown.
+    SessionId
+);
+id!(
     /// Id of a TSIG key.
     TsigKeyId
 );

@@ -27,7 +27,9 @@ pub use error::{ErrorCode, ValidationError, Warning};
 pub use facts::{Finite, GeoDraft, LoadWatermarks, MAX_FENCE, MAX_LOAD, MemberGeo, WatermarksDraft};
 pub use filter::{FILTERS, FilterClass, FilterInfo, FilterName, FilterParameter};
 pub use health::{CheckKind, ExpectedStatus, HealthCheck, HealthCheckDraft, HttpCheck, StatusRange};
-pub use id::{MemberId, PoolId, RecordId, RoleId, ServiceId, TenantId, TokenId, TsigKeyId, UserId, ZoneId};
+pub use id::{
+    MemberId, PoolId, RecordId, RoleId, ServiceId, SessionId, TenantId, TokenId, TsigKeyId, UserId, ZoneId,
+};
 pub use name::DomainName;
 pub use pool::{AdminState, MAX_MEMBERS, Member, MemberDraft, Pool, PoolDraft, Region};
 pub use record::{

@@ -18,6 +18,7 @@ pub mod metrics;
 pub mod mmdb_writer;
 pub mod ops;
 pub mod reconciler;
+pub mod recovery;
 pub mod start;
 pub mod store;
 mod tsig;

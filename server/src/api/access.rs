@@ -1,298 +1,159 @@
-//! `/session`, `/users`, `/tokens`, `/audit`, `/license`, `/settings`.
+//! `/audit`, `/license`, `/settings`.
 
-use super::auth::{Caller, HOLDER_KEY, Holder, source};
-use super::error::{ApiResult, api_error};
-use super::extract::{Body, Id, Params};
-use crate::state::{AppState, unix_seconds};
-use axum::extract::{Request, State};
-use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
+use super::auth::Caller;
+use super::error::ApiResult;
+use super::extract::{self, Params};
+use crate::state::AppState;
+use axum::Json;
+use axum::body::Body;
+use axum::extract::State;
+use axum::http::{HeaderMap, header};
 use axum::response::{IntoResponse, Response};
-use axum::{Extension, Json};
-use gslb_api_types::model::{ActorKind, TokenId, UserId};
-use gslb_api_types::{
-    ApiError, AuditEntry, ErrorBody, LicenseDraft, LicenseView, ListQuery, LoginRequest, Page,
-    PasswordChange, SessionView, SettingView, TokenCreated, TokenDraft, TokenView, UserDraft, UserView,
-};
+use futures_util::stream;
+use gslb_api_types::model::{Actor, ErrorCode};
+use gslb_api_types::{AuditEntry, AuditQuery, ErrorBody, LicenseDraft, LicenseView, Page, SettingView};
 use gslb_core::OpError;
-use gslb_core::auth::LoginError;
 use gslb_core::store::AuditFilter;
-use std::net::{IpAddr, Ipv4Addr};
-use tower_sessions::Session;
+use time::OffsetDateTime;
+use time::format_description::well_known::Rfc3339;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 /// Routes of this file.
 pub fn router() -> OpenApiRouter<AppState> {
     OpenApiRouter::new()
-        .routes(routes!(session, login, logout))
-        .routes(routes!(change_password))
-        .routes(routes!(list_users, create_user))
-        .routes(routes!(delete_user))
-        .routes(routes!(list_tokens, create_token))
-        .routes(routes!(delete_token))
         .routes(routes!(audit))
         .routes(routes!(license, install_license))
         .routes(routes!(settings))
 }
 
-/// What part of the audit trail a list request wants.
-#[must_use]
-pub fn audit_filter(query: ListQuery) -> AuditFilter {
+/// Rows that an export reads at a time.
+const EXPORT: u32 = 500;
+/// JSON lines.
+const NDJSON: &str = "application/x-ndjson";
+
+fn wrong(field: &str, message: String) -> OpError {
+    OpError::invalid(field, ErrorCode::Invalid, message)
+}
+
+/// A time in one of the forms that [`AuditQuery`] takes, in Unix milliseconds.
+fn time(field: &str, text: Option<&str>) -> Result<Option<i64>, OpError> {
+    let Some(text) = text.map(str::trim).filter(|text| !text.is_empty()) else {
+        return Ok(None);
+    };
+    if let Ok(millis) = text.parse() {
+        return Ok(Some(millis));
+    }
+    let whole = match text.contains('T') {
+        true => text.to_owned(),
+        false => format!("{text}T00:00:00Z"),
+    };
+    OffsetDateTime::parse(&whole, &Rfc3339)
+        .map(|time| Some(gslb_core::clock::to_millis(time)))
+        .map_err(|_| {
+            let message =
+                format!("`{text}` is no time: 2027-01-15T08:00:00Z, 2027-01-15, or Unix milliseconds");
+            wrong(field, message)
+        })
+}
+
+/// What part of the audit trail a request wants.
+///
+/// # Errors
+/// [`OpError::Invalid`] for times and ids that are none.
+pub fn audit_filter(query: AuditQuery) -> Result<AuditFilter, OpError> {
     // A whole id is looked up as one; anything else is text to find.
-    let object_id = query.search.as_deref().and_then(|text| text.trim().parse().ok());
-    AuditFilter {
+    let searched = query.search.as_deref().and_then(|text| text.trim().parse().ok());
+    let object_id = match query.object_id.as_deref().map(str::trim) {
+        None | Some("") => searched,
+        Some(text) => Some(
+            text.parse()
+                .map_err(|_| wrong("objectId", format!("`{text}` is no id")))?,
+        ),
+    };
+    Ok(AuditFilter {
         limit: query.limit,
         cursor: query.cursor,
         object_id,
-        search: query.search.filter(|_| object_id.is_none()),
-    }
-}
-
-fn login_error(error: LoginError) -> ApiError {
-    match error {
-        LoginError::Refused => ApiError::new("unauthorized", error.to_string()),
-        LoginError::TooMany { wait } => ApiError {
-            retry_after: Some(wait.as_secs().max(1)),
-            ..ApiError::new("rate_limited", error.to_string())
-        },
-        LoginError::Fault(fault) => api_error(&fault),
-    }
-}
-
-/// A session that has begun.
-#[derive(Debug)]
-pub struct Started {
-    /// Who logged in.
-    pub view: SessionView,
-    /// Cookie that marks the browser as one of this account, see [`Auth::device_mark`](gslb_core::auth::Auth::device_mark).
-    pub mark: Option<HeaderValue>,
-}
-
-/// Name of the cookie that marks a browser.
-const MARK: &str = "gslb_device";
-/// Life of that cookie, seconds.
-const MARK_LIFE: u32 = 180 * 86_400;
-
-fn mark_of(headers: &HeaderMap) -> Option<&str> {
-    headers
-        .get_all(header::COOKIE)
-        .iter()
-        .filter_map(|value| value.to_str().ok())
-        .flat_map(|line| line.split(';'))
-        .filter_map(|pair| pair.trim().split_once('='))
-        .find(|(name, _)| *name == MARK)
-        .map(|(_, value)| value)
-}
-
-fn mark_cookie(mark: &str, secure: bool) -> Option<HeaderValue> {
-    let secure = if secure { "; Secure" } else { "" };
-    HeaderValue::from_str(&format!(
-        "{MARK}={mark}; HttpOnly; SameSite=Lax; Path=/; Max-Age={MARK_LIFE}{secure}"
-    ))
-    .ok()
-}
-
-/// Starts a session for an account whose password is right; used by API and console.
-///
-/// # Errors
-/// `unauthorized` without saying what was wrong, `rate_limited` after too many attempts.
-pub async fn start_session(
-    state: &AppState,
-    session: &Session,
-    request: &LoginRequest,
-    from: Option<IpAddr>,
-    headers: &HeaderMap,
-) -> Result<Started, ApiError> {
-    // Without a network there is no address: all such callers share one in the limit of attempts.
-    let address = from.unwrap_or(IpAddr::V4(Ipv4Addr::UNSPECIFIED));
-    let actor = state
-        .auth
-        .login_with_mark(&request.username, &request.password, address, mark_of(headers))
-        .await
-        .map_err(login_error)?;
-    let ActorKind::User(user) = actor.kind else {
-        return Err(ApiError::new("unauthorized", "only accounts log in"));
-    };
-    let inside = |error: OpError| api_error(&error);
-    let stamp = state.auth.password_stamp(user).await.map_err(inside)?;
-    let mark = state.auth.device_mark(user).await.map_err(inside)?;
-    let holder = Holder {
-        user,
-        stamp: stamp.unwrap_or_default(),
-        since: unix_seconds(),
-    };
-    // A new id at log-in, so that a session planted before is worth nothing (session fixation). Saved here, and not
-    // behind the answer, so that a failure is told.
-    let failed = |error| session_error("stored", &error);
-    session.cycle_id().await.map_err(failed)?;
-    session.insert(HOLDER_KEY, holder).await.map_err(failed)?;
-    session.save().await.map_err(failed)?;
-    Ok(Started {
-        view: state.session_view(&actor),
-        mark: mark.and_then(|mark| mark_cookie(&mark, state.secure)),
+        search: query.search.filter(|_| searched.is_none()),
+        actor: query.actor,
+        action: query.action,
+        object: query.object,
+        since: time("from", query.from.as_deref())?,
+        until: time("to", query.to.as_deref())?,
+        all_tenants: query.all_tenants,
     })
 }
 
-/// A session that could not be read or written.
-#[must_use]
-pub fn session_error(what: &str, error: &tower_sessions::session::Error) -> ApiError {
-    tracing::error!(%error, "a session could not be {what}");
-    if crate::web::sessions::is_disk_full(error) {
-        return ApiError::new("disk_full", crate::web::sessions::DISK_FULL);
-    }
-    ApiError::new("internal", "something went wrong inside; the log has the details")
-}
-
-/// Who is calling, and the tier in force.
-#[utoipa::path(get, path = "/session", tag = "session", operation_id = "getSession",
-    responses((status = 200, body = SessionView), (status = 401, body = ErrorBody)))]
-async fn session(State(state): State<AppState>, Caller(actor): Caller) -> Json<SessionView> {
-    Json(state.session_view(&actor))
-}
-
-/// Logs in; the answer sets the session cookie.
-#[utoipa::path(post, path = "/session", tag = "session", operation_id = "login", request_body = LoginRequest,
-    responses((status = 200, body = SessionView), (status = 401, body = ErrorBody), (status = 429, body = ErrorBody)))]
-async fn login(
-    State(state): State<AppState>,
-    Extension(session): Extension<Session>,
-    request: Request,
-) -> ApiResult<Response> {
-    let from = source(request.extensions());
-    let headers = request.headers().clone();
-    let Body(login) =
-        <Body<LoginRequest> as axum::extract::FromRequest<_>>::from_request(request, &state).await?;
-    if !login.problems.is_empty() {
-        return Err(OpError::Invalid(login.problems).into());
-    }
-    let started = start_session(&state, &session, &login.draft, from, &headers).await?;
-    let mut response = Json(started.view).into_response();
-    if let Some(mark) = started.mark {
-        response.headers_mut().append(header::SET_COOKIE, mark);
-    }
-    Ok(response)
-}
-
-/// Logs out.
-#[utoipa::path(delete, path = "/session", tag = "session", operation_id = "logout", responses((status = 204)))]
-async fn logout(Extension(session): Extension<Session>) -> ApiResult<StatusCode> {
-    session
-        .flush()
-        .await
-        .map_err(|error| session_error("ended", &error))?;
-    Ok(StatusCode::NO_CONTENT)
-}
-
-/// Changes the caller's own password; 403 for tokens, which have none.
-#[utoipa::path(put, path = "/session/password", tag = "session", operation_id = "changePassword",
-    request_body = PasswordChange, responses((status = 204), (status = 401, body = ErrorBody), (status = 403, body = ErrorBody), (status = 422, body = ErrorBody)))]
-async fn change_password(
-    State(state): State<AppState>,
-    Caller(actor): Caller,
-    Body(change): Body<PasswordChange>,
-) -> ApiResult<StatusCode> {
-    state.ops.change_password(&actor, change).await?;
-    Ok(StatusCode::NO_CONTENT)
-}
-
-/// User accounts of the tenant.
-#[utoipa::path(get, path = "/users", tag = "access", operation_id = "listUsers", params(ListQuery),
-    responses((status = 200, body = Page<UserView>)))]
-async fn list_users(
-    State(state): State<AppState>,
-    Caller(actor): Caller,
-    Params(query): Params<ListQuery>,
-) -> ApiResult<Json<Page<UserView>>> {
-    Ok(Json(state.ops.list_users(&actor, &query).await?))
-}
-
-/// Makes a user account.
-#[utoipa::path(post, path = "/users", tag = "access", operation_id = "createUser", request_body = UserDraft,
-    responses((status = 201, body = UserView), (status = 409, body = ErrorBody), (status = 422, body = ErrorBody)))]
-async fn create_user(
-    State(state): State<AppState>,
-    Caller(actor): Caller,
-    Body(draft): Body<UserDraft>,
-) -> ApiResult<(StatusCode, Json<UserView>)> {
-    Ok((
-        StatusCode::CREATED,
-        Json(state.ops.create_user(&actor, draft).await?.value),
-    ))
-}
-
-/// Deletes a user account. The last system administrator cannot be deleted.
-#[utoipa::path(delete, path = "/users/{id}", tag = "access", operation_id = "deleteUser", params(("id" = String, Path)),
-    responses((status = 204), (status = 404, body = ErrorBody), (status = 409, body = ErrorBody)))]
-async fn delete_user(
-    State(state): State<AppState>,
-    Caller(actor): Caller,
-    Id(id): Id<UserId>,
-) -> ApiResult<StatusCode> {
-    state.ops.delete_user(&actor, id).await?;
-    Ok(StatusCode::NO_CONTENT)
-}
-
-/// API tokens of the tenant, without their secrets.
-#[utoipa::path(get, path = "/tokens", tag = "access", operation_id = "listTokens", params(ListQuery),
-    responses((status = 200, body = Page<TokenView>)))]
-async fn list_tokens(
-    State(state): State<AppState>,
-    Caller(actor): Caller,
-    Params(query): Params<ListQuery>,
-) -> ApiResult<Json<Page<TokenView>>> {
-    Ok(Json(state.ops.list_tokens(&actor, &query).await?))
-}
-
-/// Makes an API token. The answer holds its secret, which is shown this once.
-#[utoipa::path(post, path = "/tokens", tag = "access", operation_id = "createToken", request_body = TokenDraft,
-    responses((status = 201, body = TokenCreated), (status = 422, body = ErrorBody)))]
-async fn create_token(
-    State(state): State<AppState>,
-    Caller(actor): Caller,
-    Body(draft): Body<TokenDraft>,
-) -> ApiResult<(StatusCode, Json<TokenCreated>)> {
-    Ok((
-        StatusCode::CREATED,
-        Json(state.ops.create_token(&actor, draft).await?.value),
-    ))
-}
-
-/// Revokes an API token.
-#[utoipa::path(delete, path = "/tokens/{id}", tag = "access", operation_id = "deleteToken",
-    params(("id" = String, Path)), responses((status = 204), (status = 404, body = ErrorBody)))]
-async fn delete_token(
-    State(state): State<AppState>,
-    Caller(actor): Caller,
-    Id(id): Id<TokenId>,
-) -> ApiResult<StatusCode> {
-    state.ops.delete_token(&actor, id).await?;
-    Ok(StatusCode::NO_CONTENT)
-}
-
-/// The audit trail, newest first. With `Accept: application/x-ndjson` as JSON lines.
-#[utoipa::path(get, path = "/audit", tag = "access", operation_id = "listAudit", params(ListQuery),
-    responses((status = 200, body = Page<AuditEntry>)))]
+/// The audit trail, newest first. With `Accept: application/x-ndjson` or `format=jsonl` everything that fits, as JSON
+/// lines.
+#[utoipa::path(get, path = "/audit", tag = "access", operation_id = "listAudit", params(AuditQuery),
+    responses((status = 200, body = Page<AuditEntry>), (status = 403, body = ErrorBody), (status = 422, body = ErrorBody)))]
 async fn audit(
     State(state): State<AppState>,
     Caller(actor): Caller,
-    Params(query): Params<ListQuery>,
+    Params(query): Params<AuditQuery>,
     headers: HeaderMap,
 ) -> ApiResult<Response> {
-    let page = state.ops.list_audit(&actor, &audit_filter(query)).await?;
-    let lines = headers
-        .get(header::ACCEPT)
-        .and_then(|v| v.to_str().ok())
-        .is_some_and(|a| a.contains("x-ndjson"));
-    if !lines {
-        return Ok(Json(page).into_response());
+    let accept = headers.get(header::ACCEPT).and_then(|v| v.to_str().ok());
+    let lines = match query.format.as_deref() {
+        None | Some("") => accept.is_some_and(|accept| accept.contains("x-ndjson")),
+        Some("jsonl") => true,
+        Some("json") => false,
+        Some(other) => {
+            return Err(wrong("format", format!("`{other}` is neither json nor jsonl")).into());
+        }
+    };
+    let filter = audit_filter(query)?;
+    if lines {
+        return export(state, actor, filter).await;
     }
+    Ok(Json(state.ops.list_audit(&actor, &filter).await?).into_response())
+}
+
+/// Page after page, as fast as the reader takes them: the trail may be larger than memory. What is wrong with the
+/// request is told before anything is sent; a fault behind that cuts the body short.
+async fn export(state: AppState, actor: Actor, filter: AuditFilter) -> ApiResult<Response> {
+    // Who asks for a page by its size gets that page.
+    if filter.limit.is_some() {
+        let page = state.ops.list_audit(&actor, &filter).await?;
+        return Ok(([(header::CONTENT_TYPE, NDJSON)], jsonl(&page.items)).into_response());
+    }
+    let filter = AuditFilter {
+        limit: Some(EXPORT),
+        ..filter
+    };
+    let first = state.ops.list_audit(&actor, &filter).await?;
+    let pages = stream::unfold(Some(first), move |page| {
+        let (state, actor, mut filter) = (state.clone(), actor.clone(), filter.clone());
+        async move {
+            let page = page?;
+            let text = jsonl(&page.items);
+            let next = match page.next_cursor {
+                None => None,
+                Some(cursor) => {
+                    filter.cursor = Some(cursor);
+                    match state.ops.list_audit(&actor, &filter).await {
+                        Ok(next) => Some(next),
+                        Err(error) => return Some((Err(error), None)),
+                    }
+                }
+            };
+            Some((Ok(text), next))
+        }
+    });
+    let body = Body::from_stream(pages);
+    Ok(([(header::CONTENT_TYPE, NDJSON)], body).into_response())
+}
+
+fn jsonl(entries: &[AuditEntry]) -> String {
     let mut text = String::new();
-    for entry in &page.items {
+    for entry in entries {
         // A row that came out of the database as JSON serialises again.
         text.push_str(&serde_json::to_string(entry).unwrap_or_default());
         text.push('\n');
     }
-    Ok(([(header::CONTENT_TYPE, "application/x-ndjson")], text).into_response())
+    text
 }
 
 /// The licence in force.
@@ -308,7 +169,7 @@ async fn license(State(state): State<AppState>, Caller(actor): Caller) -> ApiRes
 async fn install_license(
     State(state): State<AppState>,
     Caller(actor): Caller,
-    Body(draft): Body<LicenseDraft>,
+    extract::Body(draft): extract::Body<LicenseDraft>,
 ) -> ApiResult<Json<LicenseView>> {
     Ok(Json(state.ops.put_license(&actor, draft).await?.value))
 }
@@ -318,4 +179,28 @@ async fn install_license(
     responses((status = 200, body = Vec<SettingView>)))]
 async fn settings(State(state): State<AppState>, Caller(actor): Caller) -> ApiResult<Json<Vec<SettingView>>> {
     Ok(Json(state.ops.list_settings(&actor)?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_come_in_three_forms() {
+        for (text, millis) in [
+            ("2027-01-15T08:00:00Z", 1_800_000_000_000),
+            ("2027-01-15T09:00:00+01:00", 1_800_000_000_000),
+            ("2027-01-15", 1_799_971_200_000),
+            ("1800000000000", 1_800_000_000_000),
+        ] {
+            assert_eq!(time("from", Some(text)).unwrap(), Some(millis), "{text}");
+        }
+        assert_eq!(time("from", Some(" ")).unwrap(), None);
+        for bad in ["yesterday", "2027-13-01", "2027-01-15T08:00"] {
+            assert!(
+                matches!(time("from", Some(bad)), Err(OpError::Invalid(_))),
+                "{bad}"
+            );
+        }
+    }
 }

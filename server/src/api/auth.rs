@@ -2,14 +2,15 @@
 
 use super::error::{ApiFailure, ApiResult, api_error};
 use crate::state::{AppState, unix_seconds};
+use crate::web::sessions;
 use axum::extract::{ConnectInfo, FromRequestParts, Request, State};
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, header};
 use axum::middleware::Next;
 use axum::response::Response;
 use gslb_api_types::ApiError;
-use gslb_core::auth::Auth;
-use gslb_engine::model::{Actor, UserId};
+use gslb_core::OpError;
+use gslb_engine::model::{Actor, TenantId, UserId};
 use serde::{Deserialize, Serialize};
 use std::net::{IpAddr, SocketAddr};
 use tower_sessions::Session;
@@ -26,7 +27,19 @@ pub struct Holder {
     pub stamp: String,
     /// Unix seconds of the log-in: a session ends [`ABSOLUTE_LIMIT`] later, however busy it is.
     pub since: u64,
+    /// Where the log-in came from.
+    #[serde(default)]
+    pub from: Option<IpAddr>,
+    /// What the browser called itself then.
+    #[serde(default)]
+    pub agent: Option<String>,
+    /// The tenant that was picked; none is the account's own.
+    #[serde(default)]
+    pub tenant: Option<TenantId>,
 }
+
+/// Header in which a caller who may act in every tenant names the one that a request is for, by id or name.
+pub const TENANT_HEADER: &str = "x-gslb-tenant";
 
 /// Longest life of a session, seconds.
 pub const ABSOLUTE_LIMIT: u64 = 7 * 86_400;
@@ -57,52 +70,91 @@ fn bearer(headers: &HeaderMap) -> Option<&str> {
     scheme.eq_ignore_ascii_case("bearer").then(|| token.trim())
 }
 
-/// Who sends these headers in this session.
+/// What a session says of whose it is.
+pub async fn holder(session: &Session) -> Result<Option<Holder>, ApiError> {
+    session
+        .get(HOLDER_KEY)
+        .await
+        .map_err(|error| super::session::session_error("read", &error))
+}
+
+/// Who sends these headers in this session, and in which tenant.
 ///
 /// # Errors
-/// `unauthorized` for nobody, an unknown or expired token, a session that is over.
+/// `unauthorized` for nobody, an unknown or expired token, a session that is over, an account that is disabled;
+/// `forbidden` or `not_found` for a tenant that the caller may not pick, or that is not there.
 pub async fn identify(
-    auth: &Auth,
+    state: &AppState,
     headers: &HeaderMap,
     session: Option<&Session>,
     from: Option<IpAddr>,
 ) -> Result<Actor, ApiError> {
-    if headers.contains_key(header::AUTHORIZATION) {
-        let token = bearer(headers)
-            .ok_or_else(|| unauthorized("the Authorization header must be `Bearer gslb_…`"))?;
-        let actor = auth
-            .actor_of_token(token, from)
-            .await
-            .map_err(|e| api_error(&e))?;
-        return actor.ok_or_else(|| unauthorized("this token is not known, or has expired"));
-    }
+    let actor = match headers.contains_key(header::AUTHORIZATION) {
+        true => of_token(state, headers, from).await?,
+        false => of_session(state, session, from).await?,
+    };
+    let Some(wanted) = headers.get(TENANT_HEADER) else {
+        return Ok(actor);
+    };
+    let wanted = std::str::from_utf8(wanted.as_bytes())
+        .map_err(|_| ApiError::new("malformed", "X-Gslb-Tenant is no text in UTF-8"))?;
+    state
+        .ops
+        .in_tenant(actor, wanted)
+        .await
+        .map_err(|e| api_error(&e))
+}
+
+async fn of_token(state: &AppState, headers: &HeaderMap, from: Option<IpAddr>) -> Result<Actor, ApiError> {
+    let token =
+        bearer(headers).ok_or_else(|| unauthorized("the Authorization header must be `Bearer gslb_…`"))?;
+    let actor = state.auth.actor_of_token(token, from).await;
+    actor
+        .map_err(|e| api_error(&e))?
+        .ok_or_else(|| unauthorized("this token is not known, or has expired"))
+}
+
+async fn of_session(
+    state: &AppState,
+    session: Option<&Session>,
+    from: Option<IpAddr>,
+) -> Result<Actor, ApiError> {
     let nobody = || unauthorized("log in, or send an API token");
     let session = session.ok_or_else(nobody)?;
-    let holder: Option<Holder> = session
-        .get(HOLDER_KEY)
-        .await
-        .map_err(|error| super::access::session_error("read", &error))?;
-    let holder = holder.ok_or_else(nobody)?;
-    let stamp = auth
-        .password_stamp(holder.user)
-        .await
-        .map_err(|e| api_error(&e))?;
-    let over = unix_seconds().saturating_sub(holder.since) > ABSOLUTE_LIMIT;
-    if over || stamp.as_deref() != Some(holder.stamp.as_str()) {
-        return Err(unauthorized("this session is over; log in again"));
+    let holder = holder(session).await?.ok_or_else(nobody)?;
+    let over = || unauthorized("this session is over; log in again");
+    if unix_seconds().saturating_sub(holder.since) > ABSOLUTE_LIMIT {
+        return Err(over());
     }
-    let actor = auth
-        .actor_of_user(holder.user, from)
+    let actor = state
+        .auth
+        .actor_of_session(holder.user, &holder.stamp, from)
         .await
-        .map_err(|e| api_error(&e))?;
-    actor.ok_or_else(nobody)
+        .map_err(|e| api_error(&e))?
+        .ok_or_else(over)?;
+    let Some(picked) = holder.tenant else {
+        return Ok(actor);
+    };
+    // A tenant that is gone, or that one may pick no more, is as if it had not been picked.
+    match state.ops.in_tenant(actor.clone(), &picked.to_string()).await {
+        Ok(actor) => Ok(actor),
+        Err(OpError::NotFound { .. } | OpError::Forbidden(_)) => Ok(actor),
+        Err(error) => Err(api_error(&error)),
+    }
 }
 
 /// Finds out who calls and leaves the result in the request; whether that is enough is for the handlers to say.
 pub async fn middleware(State(state): State<AppState>, request: Request, next: Next) -> Response {
     let (mut parts, body) = request.into_parts();
     let session = parts.extensions.get::<Session>();
-    let identity = identify(&state.auth, &parts.headers, session, source(&parts.extensions)).await;
+    let identity = identify(&state, &parts.headers, session, source(&parts.extensions)).await;
+    if let (Ok(_), Some(session), false) = (
+        &identity,
+        session,
+        parts.headers.contains_key(header::AUTHORIZATION),
+    ) {
+        sessions::touch(&state.store, session).await;
+    }
     parts.extensions.insert(Identity(identity));
     next.run(Request::from_parts(parts, body)).await
 }

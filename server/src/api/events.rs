@@ -36,8 +36,13 @@ fn encode(event: &Event) -> SseEvent {
     SseEvent::default().event("event").id(id).data(data)
 }
 
-/// Ends when the token or session that opened the stream is no longer good.
-async fn credential_over(state: &AppState, headers: &HeaderMap, session: Option<Session>) {
+/// Ends when the token or session that opened the stream is no longer good, or stands for something else than it did.
+async fn credential_over(
+    state: &AppState,
+    headers: &HeaderMap,
+    session: Option<Session>,
+    began_as: (TenantId, bool),
+) {
     loop {
         tokio::time::sleep(CHECK).await;
         // What was read when the stream was opened is forgotten: the session may have ended elsewhere.
@@ -46,9 +51,15 @@ async fn credential_over(state: &AppState, headers: &HeaderMap, session: Option<
         {
             continue;
         }
-        let caller = identify(&state.auth, headers, session.as_ref(), None).await;
-        if caller.is_err_and(|error| error.code == "unauthorized") {
-            return;
+        match identify(state, headers, session.as_ref(), None).await {
+            Ok(actor) if !actor.may(Permission::EventsRead) => return,
+            Ok(actor) => match state.ops.may_see_rate(&actor).await {
+                Ok(rate) if (actor.tenant_id, rate) != began_as => return,
+                _ => {}
+            },
+            Err(error) if matches!(error.code.as_str(), "unauthorized" | "forbidden" | "not_found") => return,
+            // The database cannot be read now: that ends nothing.
+            Err(_) => {}
         }
     }
 }
@@ -68,7 +79,8 @@ fn last_event_id(headers: &HeaderMap) -> ApiResult<Option<u64>> {
     })
 }
 
-/// Health transitions and configuration changes of the tenant, and the query rate each second, as they happen.
+/// Health transitions and configuration changes of the tenant, and the query rate each second (where there are several
+/// tenants: for who may read metrics), as they happen.
 /// `Last-Event-ID` brings what was missed, as far back as the node remembers; one that is no number is refused.
 #[utoipa::path(get, path = "/events", tag = "events", operation_id = "streamEvents",
     params(("Last-Event-ID" = Option<u64>, Header, description = "The last id seen")),
@@ -97,8 +109,10 @@ async fn events(
             let event = item.ok().filter(|e| e.id > seen && e.tenant_id == tenant);
             std::future::ready(event.map(|e| encode(&e)))
         });
-    let rate = BroadcastStream::new(state.rate.subscribe()).filter_map(|point| {
-        let data = point.ok().and_then(|point| serde_json::to_string(&point).ok());
+    let with_rate = state.ops.may_see_rate(&actor).await?;
+    let rate = BroadcastStream::new(state.rate.subscribe()).filter_map(move |point| {
+        let point = point.ok().filter(|_| with_rate);
+        let data = point.and_then(|point| serde_json::to_string(&point).ok());
         std::future::ready(data.map(|data| SseEvent::default().event("rate").data(data)))
     });
     let missed = stream::iter(missed.iter().map(encode).collect::<Vec<_>>());
@@ -108,7 +122,7 @@ async fn events(
     let over = async move {
         tokio::select! {
             () = stop.cancelled() => {}
-            () = credential_over(&state, &headers, session.map(|Extension(session)| session)) => {}
+            () = credential_over(&state, &headers, session.map(|Extension(session)| session), (tenant, with_rate)) => {}
         }
     };
     let stream = stream.take_until(Box::pin(over));

@@ -3,6 +3,7 @@
 pub mod access;
 pub mod answer;
 pub mod auth;
+mod config_file;
 mod dnssec;
 mod docs;
 pub mod error;
@@ -16,9 +17,14 @@ mod metrics;
 mod pools;
 mod precondition;
 mod records;
+mod roles;
 mod services;
+pub mod session;
 mod steering;
+mod tenants;
+mod tokens;
 mod tsig_keys;
+mod users;
 mod zone_files;
 mod zones;
 
@@ -49,7 +55,8 @@ use utoipa_axum::router::OpenApiRouter;
                    exist are refused, and a write that changes nothing keeps the revision and leaves no audit row. \
                    Reads carry an `ETag`; send it back as `If-Match` to be told when somebody else was faster \
                    (a list of strong tags; a weak one never matches). A POST with an `Idempotency-Key` may be sent \
-                   again: it gets the first answer again. 429 and 503 say in `Retry-After` when to come back; 507 \
+                   again: it gets the first answer again. Everything belongs to a tenant; system \
+                   administrators name the one that a request is for in `X-Gslb-Tenant`, by id or name. 429 and 503 say in `Retry-After` when to come back; 507 \
                    means that the disk with the database is full, and that nothing was changed.",
 ))]
 struct Document;
@@ -57,15 +64,21 @@ struct Document;
 fn parts() -> (Router<AppState>, utoipa::openapi::OpenApi) {
     let v1 = OpenApiRouter::new()
         .merge(access::router())
+        .merge(config_file::router())
         .merge(events::router())
         .merge(members::router())
         .merge(load::router())
         .merge(pools::router())
         .merge(records::router())
         .merge(dnssec::router())
+        .merge(roles::router())
         .merge(services::router())
+        .merge(session::router())
         .merge(steering::router())
+        .merge(tenants::router())
+        .merge(tokens::router())
         .merge(tsig_keys::router())
+        .merge(users::router())
         .merge(zone_files::router())
         .merge(zones::router());
     let (router, mut document) = OpenApiRouter::with_openapi(Document::openapi())

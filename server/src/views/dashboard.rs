@@ -8,7 +8,7 @@ use gslb_core::OpError;
 /// Events that the dashboard shows.
 const EVENTS: u32 = 20;
 
-/// What the dashboard shows of the actor's tenant; the query rate is the node's.
+/// What the dashboard shows of the actor's tenant; the query rate is the node's, and is there for who may see it.
 ///
 /// # Errors
 /// A missing permission; the database fails.
@@ -30,7 +30,10 @@ pub async fn dashboard(state: &AppState, actor: &Actor) -> Result<Dashboard, OpE
     let snapshot = state.snapshot.load();
     let mine = actor.tenant_id;
     let mut view = Dashboard {
-        rate: state.rate.points(),
+        rate: match state.ops.may_see_rate(actor).await? {
+            true => state.rate.points(),
+            false => Vec::new(),
+        },
         services: count(snapshot.services().filter(|s| s.tenant_id == mine)),
         pools: count(snapshot.pools().filter(|p| p.tenant_id == mine)),
         zones: zones.total,

@@ -1,8 +1,8 @@
 //! The console's backend: the use cases, for the actor whose session the request carries.
 
-use crate::api::access::{session_error, start_session};
 use crate::api::auth::{Identity, source};
 use crate::api::error::api_error;
+use crate::api::session::{change_own_password, session_error, start_session};
 use crate::state::AppState;
 use crate::views;
 use async_trait::async_trait;
@@ -13,9 +13,9 @@ use gslb_api_types::model::{
     ServiceId, ZoneDraft, ZoneId,
 };
 use gslb_api_types::{
-    ApiError, AuditEntry, Dashboard, Event, LicenseDraft, LicenseView, ListQuery, LoginRequest, Page,
-    PasswordChange, PoolStatus, PoolSummary, PoolView, ServiceRow, ServiceView, SessionView, SettingView,
-    SignalsView, Stored, Trace, TraceRequest, ZoneView,
+    ApiError, AuditEntry, AuditQuery, Dashboard, Event, LicenseDraft, LicenseView, ListQuery, LoginRequest,
+    Page, PasswordChange, PoolStatus, PoolSummary, PoolView, ServiceRow, ServiceView, SessionView,
+    SettingView, SignalsView, Stored, Trace, TraceRequest, ZoneView,
 };
 use gslb_app::backend::{Backend, Outcome};
 use gslb_core::OpError;
@@ -74,17 +74,14 @@ impl Backend for ConsoleBackend {
     }
 
     async fn session(&self) -> Outcome<SessionView> {
-        Ok(self.state.session_view(&actor()?))
+        self.state.session_view(&actor()?).await.map_err(failed)
     }
 
     async fn change_password(&self, change: PasswordChange) -> Outcome<()> {
         let actor = actor()?;
-        self.state
-            .ops
-            .change_password(&actor, &change)
+        change_own_password(&self.state, Some(&session()?), &actor, &change)
             .await
-            .map(|_| ())
-            .map_err(failed)
+            .map_err(|failure| failure.error)
     }
 
     async fn dashboard(&self) -> Outcome<Dashboard> {
@@ -302,10 +299,16 @@ impl Backend for ConsoleBackend {
     }
 
     async fn audit(&self, query: ListQuery) -> Outcome<Page<AuditEntry>> {
-        let actor = actor()?;
+        let query = AuditQuery {
+            limit: query.limit,
+            cursor: query.cursor,
+            search: query.search,
+            ..AuditQuery::default()
+        };
+        let filter = crate::api::access::audit_filter(query).map_err(failed)?;
         self.state
             .ops
-            .list_audit(&actor, &crate::api::access::audit_filter(query))
+            .list_audit(&actor()?, &filter)
             .await
             .map_err(failed)
     }

@@ -2,24 +2,33 @@
 //!
 //! The table holds the hash of an id, not the id: whoever reads the database cannot take a session over.
 
+use crate::api::auth::{ABSOLUTE_LIMIT, HOLDER_KEY, Holder};
 use async_trait::async_trait;
 use axum::extract::Request;
 use axum::http::header;
 use axum::middleware::Next;
 use axum::response::Response;
-use gslb_core::store::{SessionRecord, Store, StoreError};
+use gslb_core::store::{SessionRecord, Store, StoreError, shown_id};
 use gslb_core::{Chain, OpError};
+use gslb_engine::model::SessionId;
 use sha2::{Digest, Sha256};
+use std::collections::HashMap;
 use std::fmt::Write;
 use time::OffsetDateTime;
 use tower_sessions::session::{Id, Record};
 use tower_sessions::session_store::{Error, Result};
-use tower_sessions::{Expiry, SessionManagerLayer, SessionStore};
+use tower_sessions::{Expiry, Session, SessionManagerLayer, SessionStore};
 
 /// Name of the cookie.
 const NAME: &str = "gslb_session";
 /// A session ends after this long without a request.
 const IDLE: time::Duration = time::Duration::hours(12);
+/// Uses of a session are noted this often, seconds.
+const MINUTE: i64 = 60;
+/// Key under which a session that was read says when it was used last. It is not kept there.
+const SEEN_KEY: &str = "seen";
+/// Longest life of a session, which is that of its cookie; how long it may be idle, the database knows.
+const LIFE: time::Duration = time::Duration::seconds(ABSOLUTE_LIMIT.cast_signed());
 
 /// [`SessionStore`] on the daemon's database.
 #[derive(Debug, Clone)]
@@ -52,13 +61,59 @@ fn backend(error: StoreError) -> Error {
     }
 }
 
+/// A record as a row: whose it is stands in columns of its own, so that sessions can be listed and ended.
 fn to_row(record: &Record) -> Result<SessionRecord> {
-    let data = serde_json::to_vec(&record.data).map_err(|e| Error::Encode(e.to_string()))?;
+    let holder: Option<Holder> = record
+        .data
+        .get(HOLDER_KEY)
+        .and_then(|value| serde_json::from_value(value.clone()).ok());
+    let mut content = record.data.clone();
+    content.remove(SEEN_KEY);
+    let data = serde_json::to_vec(&content).map_err(|e| Error::Encode(e.to_string()))?;
+    let now = OffsetDateTime::now_utc().unix_timestamp();
+    let since = holder
+        .as_ref()
+        .and_then(|holder| i64::try_from(holder.since).ok())
+        .unwrap_or(now);
     Ok(SessionRecord {
         id: key(record.id),
         data,
-        expiry: record.expiry_date.unix_timestamp(),
+        expiry: end(now),
+        user_id: holder.as_ref().map(|holder| holder.user.to_string()),
+        address: holder
+            .as_ref()
+            .and_then(|holder| holder.from)
+            .map(|from| from.to_string()),
+        agent: holder.and_then(|holder| holder.agent),
+        created_at: since,
+        seen_at: now,
     })
+}
+
+/// When a session ends that is used now, Unix seconds.
+fn end(now: i64) -> i64 {
+    now.saturating_add(IDLE.whole_seconds())
+}
+
+/// Puts the end of a session off, once a minute at most. One that cannot be written is used all the same: reading goes
+/// on when the disk is full.
+pub async fn touch(store: &Store, session: &Session) {
+    let (Some(id), Ok(Some(seen))) = (session.id(), session.get::<i64>(SEEN_KEY).await) else {
+        return;
+    };
+    let now = OffsetDateTime::now_utc().unix_timestamp();
+    if now.saturating_sub(seen) < MINUTE {
+        return;
+    }
+    if let Err(error) = store.touch_session(&key(id), now, end(now)).await {
+        tracing::debug!(error = %Chain(&error), "the use of a session could not be noted");
+    }
+}
+
+/// The id of a session that may be shown.
+#[must_use]
+pub fn shown(session: &Session) -> Option<SessionId> {
+    session.id().map(|id| shown_id(&key(id)))
 }
 
 #[async_trait]
@@ -80,7 +135,9 @@ impl SessionStore for Sessions {
         let Some(row) = self.0.load_session(&key(*id), now).await.map_err(backend)? else {
             return Ok(None);
         };
-        let data = serde_json::from_slice(&row.data).map_err(|e| Error::Decode(e.to_string()))?;
+        let mut data: HashMap<String, serde_json::Value> =
+            serde_json::from_slice(&row.data).map_err(|e| Error::Decode(e.to_string()))?;
+        data.insert(SEEN_KEY.to_owned(), row.seen_at.into());
         let expiry_date =
             OffsetDateTime::from_unix_timestamp(row.expiry).map_err(|e| Error::Decode(e.to_string()))?;
         Ok(Some(Record {
@@ -103,7 +160,7 @@ pub fn layer(store: Store, secure: bool) -> SessionManagerLayer<Sessions> {
         .with_http_only(true)
         .with_same_site(tower_sessions::cookie::SameSite::Lax)
         .with_secure(secure)
-        .with_expiry(Expiry::OnInactivity(IDLE))
+        .with_expiry(Expiry::OnInactivity(LIFE))
 }
 
 /// Puts the cookie of the session in front of others, for programs that look at the first one only.

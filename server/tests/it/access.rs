@@ -1,9 +1,8 @@
-//! Who may do what: log-in, sessions, tokens, cross-site requests, and a walk over every endpoint of the document.
+//! Log-in, sessions, tokens, cross-site requests, and the document of the API. Who may call what: `matrix.rs`.
 
 use crate::harness::{Answer, PASSWORD, TestDaemon, send};
 use http::{Method, StatusCode};
 use serde_json::{Value, json};
-use std::collections::BTreeSet;
 
 async fn login(d: &TestDaemon, password: &str, headers: &[(&str, &str)]) -> Answer {
     let body = json!({"username": "admin", "password": password}).to_string();
@@ -127,15 +126,33 @@ async fn who_guesses_waits_and_a_browser_that_was_here_does_not() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_changed_password_ends_older_sessions() {
+async fn a_changed_password_ends_the_other_sessions() {
     let d = TestDaemon::plain().await;
-    let (old, new) = (cookie(&login(&d, PASSWORD, &[]).await), "a new long password");
+    let (here, new) = (cookie(&login(&d, PASSWORD, &[]).await), "a new long password");
+    let elsewhere = cookie(&login(&d, PASSWORD, &[]).await);
     let body = json!({"current": PASSWORD, "new": new}).to_string();
-    let headers = [("cookie", old.as_str()), ("sec-fetch-site", "same-origin")];
+    let headers = [("cookie", here.as_str()), ("sec-fetch-site", "same-origin")];
     let changed = send(d.api, Method::PUT, "/api/v1/session/password", &headers, &body).await;
     assert_eq!(changed.status, StatusCode::NO_CONTENT, "{}", changed.text());
-    let who = send(d.api, Method::GET, "/api/v1/session", &[("cookie", &old)], "").await;
-    assert_eq!(who.status, StatusCode::UNAUTHORIZED);
+    let who = |cookie: String| {
+        let api = d.api;
+        async move {
+            send(api, Method::GET, "/api/v1/session", &[("cookie", &cookie)], "")
+                .await
+                .status
+        }
+    };
+    assert_eq!(who(elsewhere).await, StatusCode::UNAUTHORIZED);
+    assert_eq!(
+        who(here).await,
+        StatusCode::UNAUTHORIZED,
+        "the old id is worth nothing"
+    );
+    assert_eq!(
+        who(cookie(&changed)).await,
+        StatusCode::OK,
+        "the session that asked goes on"
+    );
     assert_eq!(login(&d, PASSWORD, &[]).await.status, StatusCode::UNAUTHORIZED);
     assert_eq!(login(&d, new, &[]).await.status, StatusCode::OK);
     d.stop().await;
@@ -177,70 +194,6 @@ async fn a_token_does_what_it_may_and_no_more() {
     d.call(Method::DELETE, &format!("/tokens/{id}"), Value::Null)
         .await;
     assert_eq!(with(Method::GET, "/api/v1/pools").await, StatusCode::UNAUTHORIZED);
-    d.stop().await;
-}
-
-/// Operations that need no permission beyond being logged in, and those that need not even that.
-const FOR_ALL_WITH_LOGIN: [&str; 2] = ["listFilters", "getSession"];
-const FOR_STRANGERS: [&str; 2] = ["login", "logout"];
-
-#[tokio::test(flavor = "multi_thread")]
-async fn every_endpoint_refuses_strangers_and_callers_without_the_permission() {
-    let d = TestDaemon::plain().await;
-    // A token that may do something, but nothing that any endpoint asks for.
-    let made = d
-        .post("/tokens", json!({"name": "odd", "permissions": ["cluster:read"]}))
-        .await
-        .json();
-    let bearer = format!("Bearer {}", made["secret"].as_str().unwrap());
-    let document = serde_json::to_value(gslbd::api::openapi()).unwrap();
-    let mut seen = BTreeSet::new();
-    for (path, item) in document["paths"].as_object().unwrap() {
-        for (method, operation) in item.as_object().unwrap() {
-            let Ok(method) = Method::from_bytes(method.to_uppercase().as_bytes()) else {
-                continue;
-            };
-            let Some(id) = operation["operationId"].as_str() else {
-                continue;
-            };
-            assert!(seen.insert(id.to_owned()), "two operations are called {id}");
-            let nothing = "01890000-0000-7000-8000-000000000000";
-            let path = path
-                .replace("{id}", nothing)
-                .replace("{member}", nothing)
-                .replace("{record}", nothing)
-                .replace("{tag}", "1");
-            // Bodies of the right outer form, so that the permission is what decides.
-            let body = if id == "replaceMembers" { "[]" } else { "{}" };
-            if FOR_STRANGERS.contains(&id) {
-                continue;
-            }
-            let stranger = send(d.api, method.clone(), &path, &[], body).await;
-            assert_eq!(
-                stranger.status,
-                StatusCode::UNAUTHORIZED,
-                "{id} without a login: {}",
-                stranger.text()
-            );
-            let body = match id {
-                "putLicense" => "{\"license\":\"x\"}",
-                "changePassword" => "{\"current\":\"x\",\"new\":\"long enough\"}",
-                _ => body,
-            };
-            let poor = send(d.api, method, &path, &[("authorization", &bearer)], body).await;
-            if FOR_ALL_WITH_LOGIN.contains(&id) {
-                assert_eq!(poor.status, StatusCode::OK, "{id}: {}", poor.text());
-            } else {
-                assert_eq!(
-                    poor.status,
-                    StatusCode::FORBIDDEN,
-                    "{id} without its permission: {}",
-                    poor.text()
-                );
-            }
-        }
-    }
-    assert!(seen.len() > 40, "only {} operations were found", seen.len());
     d.stop().await;
 }
 

@@ -1,6 +1,7 @@
 //! The daemon as its users see it: real sockets, a real database, real DNS packets, HTTP.
 
 mod access;
+mod accounts;
 mod console;
 mod contract;
 mod dnssec;
@@ -8,6 +9,7 @@ mod doh;
 mod harness;
 mod host_names;
 mod live;
+mod matrix;
 mod operations;
 mod records;
 mod rfc9110;

@@ -265,3 +265,78 @@ async fn the_database_is_its_owners_and_one_daemons() {
     assert_ne!(answer.headers["x-request-id"], "<script>");
     d.stop().await;
 }
+
+/// `gslbd user …` on the database of a test daemon.
+fn user_command(folder: &Path, arguments: &[&str], input: &str) -> Output {
+    use std::io::Write as _;
+
+    let mut child = program()
+        .arg("user")
+        .args(arguments)
+        .arg("--config")
+        .arg(folder.join("config.yaml"))
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    child.stdin.take().unwrap().write_all(input.as_bytes()).unwrap();
+    child.wait_with_output().unwrap()
+}
+
+async fn logs_in(d: &TestDaemon, password: &str) -> bool {
+    let body = serde_json::json!({"username": "admin", "password": password}).to_string();
+    send(d.api, Method::POST, "/api/v1/session", &[], &body)
+        .await
+        .status
+        == 200
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn who_may_write_the_database_lets_an_account_in_again() {
+    let d = TestDaemon::plain().await;
+    // Beside the daemon, which goes on answering and writing.
+    let listed = user_command(d.folder.path(), &["list"], "");
+    let text = String::from_utf8(listed.stdout).unwrap();
+    assert!(
+        text.contains("admin") && text.contains("system-admin") && text.contains("enabled"),
+        "{text}"
+    );
+    let reset = user_command(d.folder.path(), &["reset", "admin"], "");
+    let text = String::from_utf8(reset.stdout).unwrap();
+    let password = text.split("password ").nth(1).unwrap().lines().next().unwrap();
+    assert!(logs_in(&d, password).await, "{text}");
+    assert!(!logs_in(&d, crate::harness::PASSWORD).await);
+    let made = d
+        .post("/pools", serde_json::json!({"name": "after", "members": []}))
+        .await;
+    assert_eq!(made.status, 201, "{}", made.text());
+    let trail = d.get("/audit?actor=gslbd%20user%20reset").await.json();
+    assert_eq!(trail["total"], 1, "{trail}");
+    assert!(!trail.to_string().contains("argon2"));
+
+    let unknown = user_command(d.folder.path(), &["reset", "nobody"], "");
+    assert_eq!(unknown.status.code(), Some(1));
+    let weak = user_command(
+        d.folder.path(),
+        &["reset", "admin", "--password-stdin"],
+        "short\n",
+    );
+    assert_eq!(weak.status.code(), Some(1));
+    // And with the daemon stopped.
+    let folder = d.stop().await;
+    let chosen = "a password of my own";
+    let reset = user_command(
+        folder.path(),
+        &["reset", "admin", "--password-stdin"],
+        &format!("{chosen}\n"),
+    );
+    assert!(
+        reset.status.success(),
+        "{}",
+        String::from_utf8_lossy(&reset.stderr)
+    );
+    let d = TestDaemon::in_folder(folder, "").await;
+    assert!(logs_in(&d, chosen).await);
+    d.stop().await;
+}

@@ -9,7 +9,7 @@ pub use secret::TOKEN_PREFIX;
 use crate::clock::{Clock, to_millis};
 use crate::config::Secret;
 use crate::error::{Chain, OpError};
-use crate::store::{Action, Audit, Change, ConfigLog, Document, Store, UserRecord};
+use crate::store::{Action, Audit, Change, ConfigLog, Document, RoleRef, Store, UserRecord};
 use gslb_engine::model::{Actor, ActorKind, Permission, Role, TenantId, TokenId, UserId};
 use limiter::{Limiter, Who};
 use std::collections::HashMap;
@@ -97,7 +97,8 @@ impl Auth {
             id: UserId(Uuid::now_v7()),
             tenant_id: TenantId::DEFAULT,
             name: ADMIN.to_owned(),
-            role: Role::SystemAdmin,
+            role: RoleRef::BuiltIn(Role::SystemAdmin),
+            enabled: true,
             password_hash: password::hash(password).await.map_err(OpError::internal)?,
         };
         let document = Document::User(user);
@@ -157,12 +158,13 @@ impl Auth {
         let hash = user.as_ref().map(|row| row.value.password_hash.as_str());
         let right = password::verify(offered, hash).await && !too_long;
         match user {
-            Some(row) if right => {
+            // Disabled is told as nothing else is: who does not know the password learns nothing about the account.
+            Some(row) if right && row.value.enabled => {
                 self.limiter.succeeded(who);
                 if let Err(error) = self.store.note_login(row.value.id, to_millis(now)).await {
                     tracing::warn!(error = %Chain(&error), "a log-in could not be noted");
                 }
-                Ok(actor(&row.value, Some(from)))
+                Ok(self.actor(&row.value, Some(from)).await?)
             }
             _ => Err(LoginError::Refused),
         }
@@ -182,13 +184,34 @@ impl Auth {
         Ok(Some(format!("{number}{seal}")))
     }
 
-    /// The actor behind a session, with the rights that the account has now; `None` when the account is gone.
+    /// The actor of an account, with the rights that it has now; `None` when it is gone or disabled.
     ///
     /// # Errors
     /// The database fails.
     pub async fn actor_of_user(&self, id: UserId, from: Option<IpAddr>) -> Result<Option<Actor>, OpError> {
-        let row = self.store.user_by_id(id.0).await?;
-        Ok(row.map(|row| actor(&row.value, from)))
+        match self.store.user_by_id(id.0).await? {
+            Some(row) if row.value.enabled => self.actor(&row.value, from).await.map(Some),
+            _ => Ok(None),
+        }
+    }
+
+    /// As [`actor_of_user`](Self::actor_of_user), for a session that began with the password of this
+    /// [stamp](Self::password_stamp).
+    ///
+    /// # Errors
+    /// The database fails.
+    pub async fn actor_of_session(
+        &self,
+        id: UserId,
+        stamp: &str,
+        from: Option<IpAddr>,
+    ) -> Result<Option<Actor>, OpError> {
+        match self.store.user_by_id(id.0).await? {
+            Some(row) if row.value.enabled && stamp_of(&row.value) == stamp => {
+                self.actor(&row.value, from).await.map(Some)
+            }
+            _ => Ok(None),
+        }
     }
 
     /// A value that changes with the account's password: a session that holds an older one is over.
@@ -197,11 +220,21 @@ impl Auth {
     /// The database fails.
     pub async fn password_stamp(&self, id: UserId) -> Result<Option<String>, OpError> {
         let row = self.store.user_by_id(id.0).await?;
-        Ok(row.map(|row| secret::token_hash(&row.value.password_hash)))
+        Ok(row.map(|row| stamp_of(&row.value)))
     }
 
-    /// The actor behind a bearer token; `None` for an unknown, expired or deleted one. Its use is noted, once a
-    /// minute.
+    async fn actor(&self, user: &UserRecord, from: Option<IpAddr>) -> Result<Actor, OpError> {
+        Ok(Actor {
+            kind: ActorKind::User(user.id),
+            name: user.name.clone(),
+            tenant_id: user.tenant_id,
+            permissions: self.store.permissions_of(user).await?,
+            from,
+        })
+    }
+
+    /// The actor behind a bearer token; `None` for an unknown, expired or deleted one, and for one whose account is
+    /// gone or disabled. It may do what that account may now, and no more. Its use is noted, once a minute.
     ///
     /// # Errors
     /// The database fails.
@@ -230,12 +263,20 @@ impl Auth {
         if record.expires_at.is_some_and(|end| end <= now) {
             return Ok(None);
         }
+        let mut permissions = record.permissions;
+        if let Some(owner) = record.owner {
+            let allowed = match self.store.user_by_id(owner.0).await? {
+                Some(row) if row.value.enabled => self.store.permissions_of(&row.value).await?,
+                _ => return Ok(None),
+            };
+            permissions.retain(|permission| allowed.contains(permission));
+        }
         self.note_use(record.id, to_millis(now)).await;
         Ok(Some(Actor {
             kind: ActorKind::Token(record.id),
             name: format!("token {}", record.name),
             tenant_id: record.tenant_id,
-            permissions: record.permissions,
+            permissions,
             from,
         }))
     }
@@ -271,12 +312,6 @@ fn is_mark_of(user: &UserRecord, mark: &str) -> bool {
     bool::from(mark_seal(user, number).as_bytes().ct_eq(seal.as_bytes()))
 }
 
-fn actor(user: &UserRecord, from: Option<IpAddr>) -> Actor {
-    Actor {
-        kind: ActorKind::User(user.id),
-        name: user.name.clone(),
-        tenant_id: user.tenant_id,
-        permissions: user.role.permissions(),
-        from,
-    }
+fn stamp_of(user: &UserRecord) -> String {
+    secret::token_hash(&user.password_hash)
 }

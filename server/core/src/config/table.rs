@@ -9,7 +9,8 @@ use super::value::{
     CookieSecrets, Id, LogFormat, LogLevel, Multiplier, Networks, Port, PortOrOff, PublicKeys, Resolvers,
     Secret, SettingValue as _, SignalTable, Weight,
 };
-use crate::ops::{MAX_PASSWORD, MIN_PASSWORD};
+use crate::auth::ADMIN;
+use crate::ops::{MAX_PASSWORD, MIN_PASSWORD, weakness};
 use gslb_api_types::SettingView;
 use gslb_engine::environment::LatencySettings;
 use gslb_engine::model::{DomainName, FilterName};
@@ -17,6 +18,9 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::net::IpAddr;
 use std::path::PathBuf;
+
+/// Shortest bootstrap token, characters.
+const MIN_KEY: usize = 8;
 
 /// Public keys of licences that a build brings along.
 const BUILD_KEYS: &str = match option_env!("GSLB_DEFAULT_LICENSE_PUBLIC_KEYS") {
@@ -305,7 +309,7 @@ impl Settings {
                 ),
             );
         }
-        // As hard as what people may choose: see `ops::MIN_PASSWORD`.
+        // As hard as what people may choose.
         let secrets = [
             ("admin.password", self.admin.password.as_ref()),
             ("api.key", self.api.key.as_ref()),
@@ -315,11 +319,18 @@ impl Settings {
                 continue;
             };
             let count = text.chars().count();
-            let message = if count < MIN_PASSWORD || text.len() > MAX_PASSWORD {
+            let (least, weakness) = if name == "api.key" {
+                (MIN_KEY, None)
+            } else {
+                (MIN_PASSWORD, weakness(ADMIN, text))
+            };
+            let message = if count < least || text.len() > MAX_PASSWORD {
                 format!(
-                    "`{name}` has {count} characters; at least {MIN_PASSWORD} characters and at most \
+                    "`{name}` has {count} characters; at least {least} characters and at most \
                      {MAX_PASSWORD} bytes are allowed"
                 )
+            } else if let Some((_, why)) = weakness {
+                format!("`{name}` {why}")
             } else if name == "api.key" && !is_header_value(text) {
                 format!("`{name}` travels in a header: ASCII only, and no space at its ends")
             } else {

@@ -2,8 +2,8 @@
 
 use super::Draft;
 use gslb_api_types::{
-    DnssecDraft, DnssecKeyDraft, LicenseDraft, LoadDraft, LoginRequest, PasswordChange, TokenDraft,
-    TraceRequest, TsigKeyDraft, UserDraft,
+    DnssecDraft, DnssecKeyDraft, LicenseDraft, LoadDraft, LoginRequest, PasswordChange, RoleDraft,
+    TenantChoice, TenantDraft, TokenDraft, TraceRequest, TsigKeyDraft, UserDraft,
 };
 use gslb_engine::model::{
     ErrorCode, HealthCheckDraft, MemberDraft, PoolDraft, RecordDraft, ServiceDraft, ValidationError,
@@ -163,8 +163,27 @@ impl Draft for UserDraft {
         "updatedAt",
         "warnings",
         "lastLogin",
+        "roleId",
     ];
 }
+
+impl Draft for RoleDraft {
+    const READ_ONLY: &'static [&'static str] = &[
+        "id",
+        "tenantId",
+        "revision",
+        "createdAt",
+        "updatedAt",
+        "warnings",
+        "builtIn",
+    ];
+}
+
+impl Draft for TenantDraft {
+    const READ_ONLY: &'static [&'static str] = &["id", "revision", "createdAt", "updatedAt", "warnings"];
+}
+
+impl Draft for TenantChoice {}
 
 impl Draft for TokenDraft {}
 

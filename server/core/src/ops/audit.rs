@@ -7,12 +7,15 @@ use gslb_api_types::{AuditEntry, Event, ListQuery, Page};
 use gslb_engine::model::{Actor, ErrorCode, Permission, PoolId, ValidationError};
 
 impl Ops {
-    /// One page of the tenant's audit trail, newest first.
+    /// One page of the tenant's audit trail, newest first; that of all tenants for who may see them.
     ///
     /// # Errors
     /// [`OpError::Forbidden`]; [`OpError::Invalid`] for a bad cursor.
     pub async fn list_audit(&self, actor: &Actor, filter: &AuditFilter) -> Result<Page<AuditEntry>, OpError> {
         require(actor, Permission::AuditRead)?;
+        if filter.all_tenants {
+            require(actor, Permission::TenantsRead)?;
+        }
         let query = ListQuery {
             limit: filter.limit,
             ..ListQuery::default()
@@ -75,7 +78,9 @@ impl Ops {
     ) -> Result<Page<Row<T>>, OpError> {
         check_list(listing, query)?;
         let store = &self.parts.store;
-        Ok(store.list_where(actor.tenant_id, listing, only, query).await?)
+        Ok(store
+            .list_where(Some(actor.tenant_id), listing, only, query)
+            .await?)
     }
 }
 

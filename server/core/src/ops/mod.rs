@@ -5,20 +5,26 @@
 
 mod audit;
 mod checks;
+mod config_file;
+mod config_rules;
 mod dnssec;
 mod hosts;
 mod license;
 mod load;
 mod members;
+mod passwords;
 mod patch;
 mod pools;
 mod records;
+mod roles;
 mod rollover;
 mod routing;
 mod rules;
 mod services;
+mod sessions;
 mod settings;
 mod status;
+mod tenants;
 mod tokens;
 mod tsig_keys;
 mod users;
@@ -28,7 +34,7 @@ mod zones;
 #[cfg(test)]
 mod full_disk;
 
-pub use users::{MAX_PASSWORD, MIN_PASSWORD};
+pub use passwords::{MAX_PASSWORD, MIN_PASSWORD, weakness};
 
 use crate::clock::Clock;
 use crate::config::Settings;
@@ -232,6 +238,29 @@ impl Ops {
         let commit = self.parts.log.commit(change).await?;
         self.parts.reconciler.changed(commit.clone());
         drop(guard);
+        self.tell(&commit);
+        Ok(commit)
+    }
+
+    /// As [`commit`](Self::commit), for changes of which all are made or none.
+    async fn commit_all(
+        &self,
+        guard: MutexGuard<'_, ()>,
+        changes: Vec<Change>,
+    ) -> Result<Vec<Commit>, OpError> {
+        let commits = self.parts.log.commit_all(changes).await?;
+        for commit in &commits {
+            self.parts.reconciler.changed(commit.clone());
+        }
+        drop(guard);
+        for commit in &commits {
+            self.tell(commit);
+        }
+        Ok(commits)
+    }
+
+    /// Tells the open consoles.
+    fn tell(&self, commit: &Commit) {
         let document = commit.change.action.document();
         self.parts.events.publish(
             commit.change.tenant_id,
@@ -243,7 +272,6 @@ impl Ops {
                 actor: commit.change.audit.actor.name.clone(),
             },
         );
-        Ok(commit)
     }
 
     /// Waits for the snapshot. A change that does not compile is stored all the same; its author is told.
@@ -266,7 +294,10 @@ fn owner(document: &Document) -> Option<TenantId> {
         Document::Dnssec(keys) => Some(keys.tenant_id),
         Document::TsigKey(key) => Some(key.tenant_id),
         Document::User(user) => Some(user.tenant_id),
+        Document::Role(role) => Some(role.tenant_id),
         Document::Token(token) => Some(token.tenant_id),
+        // A tenant owns itself: what happens to it is no business of the others.
+        Document::Tenant(tenant) => Some(tenant.id),
         Document::License(_) => None,
     }
 }

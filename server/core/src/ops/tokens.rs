@@ -1,13 +1,14 @@
 //! API tokens.
 
-use super::{Ops, new_id, require};
+use super::roles::checked_permissions;
+use super::{Expected, Ops, expect, new_id, require};
 use crate::auth::secret::{new_token, token_hash};
 use crate::clock::from_millis;
 use crate::draft::Proposal;
 use crate::error::{OpError, Written};
 use crate::store::{Document, Listing, Row, TokenRecord};
-use gslb_api_types::{ListQuery, Page, TokenCreated, TokenDraft, TokenView};
-use gslb_engine::model::{Actor, ErrorCode, Permission, TokenId, ValidationError};
+use gslb_api_types::{ListQuery, Page, Stored, TokenCreated, TokenDraft, TokenView};
+use gslb_engine::model::{Actor, ActorKind, ErrorCode, Permission, TokenId, UserId, ValidationError};
 use time::{Duration, OffsetDateTime};
 
 /// Longest life of a token that has one, days.
@@ -22,19 +23,32 @@ impl Ops {
     ///
     /// # Errors
     /// [`OpError::Forbidden`]; [`OpError::Invalid`] for a bad cursor.
-    pub async fn list_tokens(&self, actor: &Actor, query: &ListQuery) -> Result<Page<TokenView>, OpError> {
+    pub async fn list_tokens(
+        &self,
+        actor: &Actor,
+        query: &ListQuery,
+    ) -> Result<Page<Stored<TokenView>>, OpError> {
         require(actor, Permission::TokensRead)?;
         let page: Page<Row<TokenRecord>> = self.page(actor, &Listing::NAMED, query).await?;
         let mut items = Vec::with_capacity(page.items.len());
         for row in page.items {
-            let used = self.parts.store.last_token_use(row.value.id).await?;
-            items.push(view(row.value, row.created_at, used));
+            items.push(self.shown_token(row).await?);
         }
         Ok(Page {
             items,
             next_cursor: page.next_cursor,
             total: page.total,
         })
+    }
+
+    /// One token, without its secret.
+    ///
+    /// # Errors
+    /// [`OpError::Forbidden`], [`OpError::NotFound`].
+    pub async fn get_token(&self, actor: &Actor, id: TokenId) -> Result<Stored<TokenView>, OpError> {
+        require(actor, Permission::TokensRead)?;
+        let row = self.stored_token(actor, id).await?;
+        self.shown_token(row).await
     }
 
     /// Makes a token. Its secret is in the answer, and nowhere else ever after.
@@ -52,31 +66,7 @@ impl Ops {
         let draft = &proposal.draft;
         let mut errors = Vec::new();
         let name = super::users::checked_name(&mut errors, draft.name.as_deref());
-        let mut permissions = Vec::new();
-        for (index, text) in draft.permissions.iter().flatten().enumerate() {
-            let field = format!("permissions[{index}]");
-            match Permission::parse(text) {
-                None => errors.push(ValidationError::new(
-                    field,
-                    ErrorCode::Unknown,
-                    format!("unknown permission `{text}`"),
-                )),
-                Some(permission) if !actor.may(permission) => errors.push(ValidationError::new(
-                    field,
-                    ErrorCode::Conflict,
-                    format!("`{permission}` cannot be given: you do not have it"),
-                )),
-                Some(permission) if permissions.contains(&permission) => {}
-                Some(permission) => permissions.push(permission),
-            }
-        }
-        if draft.permissions.as_ref().is_none_or(Vec::is_empty) {
-            errors.push(ValidationError::new(
-                "permissions",
-                ErrorCode::Required,
-                "at least one permission must be given",
-            ));
-        }
+        let permissions = checked_permissions(&mut errors, actor, draft.permissions.as_deref());
         let now = self.parts.clock.now();
         let expires_at = draft.expires_in_days.and_then(|days| {
             if (1..=MAX_DAYS).contains(&days) {
@@ -95,6 +85,7 @@ impl Ops {
             return Err(OpError::Invalid(errors));
         }
         let secret = new_token().map_err(OpError::internal)?;
+        let owner = self.account_behind(actor).await?;
         let record = TokenRecord {
             id: TokenId(new_id()),
             tenant_id: actor.tenant_id,
@@ -103,6 +94,7 @@ impl Ops {
             hint: secret.chars().take(9).collect(),
             permissions,
             expires_at,
+            owner,
         };
         let guard = self.lock().await;
         if self
@@ -118,7 +110,7 @@ impl Ops {
             ));
         }
         let created = TokenCreated {
-            token: view(record.clone(), now, None),
+            token: view(record.clone(), self.owner_name(owner).await?, now, None),
             secret,
         };
         self.put(guard, actor, None, Document::Token(record), created, Vec::new())
@@ -128,23 +120,70 @@ impl Ops {
     /// Deletes a token: it is refused from then on.
     ///
     /// # Errors
-    /// [`OpError::Forbidden`], [`OpError::NotFound`].
-    pub async fn delete_token(&self, actor: &Actor, id: TokenId) -> Result<(), OpError> {
+    /// [`OpError::Forbidden`], [`OpError::NotFound`], [`OpError::Stale`].
+    pub async fn delete_token(
+        &self,
+        actor: &Actor,
+        id: TokenId,
+        expected: impl Into<Expected>,
+    ) -> Result<(), OpError> {
         require(actor, Permission::TokensWrite)?;
         let guard = self.lock().await;
-        let row: Option<Row<TokenRecord>> = self.parts.store.get(actor.tenant_id, id.0).await?;
-        let row = row.ok_or_else(|| OpError::not_found("token", id))?;
+        let row = self.stored_token(actor, id).await?;
+        expect(expected, row.revision)?;
         self.delete(guard, actor, Document::Token(row.value), row.revision)
             .await
     }
+
+    async fn stored_token(&self, actor: &Actor, id: TokenId) -> Result<Row<TokenRecord>, OpError> {
+        let row = self.parts.store.get(actor.tenant_id, id.0).await?;
+        row.ok_or_else(|| OpError::not_found("token", id))
+    }
+
+    /// The account that a caller's rights come from in the end: a token made with a token has the same behind it.
+    async fn account_behind(&self, actor: &Actor) -> Result<Option<UserId>, OpError> {
+        match actor.kind {
+            ActorKind::User(id) => Ok(Some(id)),
+            ActorKind::Token(id) => {
+                let row = self.parts.store.token_by_id(id).await?;
+                Ok(row.and_then(|row| row.value.owner))
+            }
+            ActorKind::Bootstrap | ActorKind::System => Ok(None),
+        }
+    }
+
+    async fn owner_name(&self, owner: Option<UserId>) -> Result<Option<String>, OpError> {
+        let Some(id) = owner else {
+            return Ok(None);
+        };
+        let row = self.parts.store.user_by_id(id.0).await?;
+        Ok(Some(row.map_or_else(|| id.to_string(), |row| row.value.name)))
+    }
+
+    async fn shown_token(&self, row: Row<TokenRecord>) -> Result<Stored<TokenView>, OpError> {
+        let used = self.parts.store.last_token_use(row.value.id).await?;
+        let owner = self.owner_name(row.value.owner).await?;
+        Ok(Stored {
+            value: view(row.value, owner, row.created_at, used),
+            revision: row.revision,
+            warnings: Vec::new(),
+        })
+    }
 }
 
-fn view(record: TokenRecord, created_at: OffsetDateTime, last_used: Option<i64>) -> TokenView {
+fn view(
+    record: TokenRecord,
+    owner: Option<String>,
+    created_at: OffsetDateTime,
+    last_used: Option<i64>,
+) -> TokenView {
     TokenView {
         id: record.id,
         tenant_id: record.tenant_id,
         name: record.name,
+        hint: record.hint,
         permissions: record.permissions,
+        owner,
         created_at: seconds(created_at),
         expires_at: record.expires_at.map(seconds),
         // To the minute (see `Auth::actor_of_token`), which may have begun before the token was made.

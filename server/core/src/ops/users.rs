@@ -1,19 +1,16 @@
 //! User accounts.
 
-use super::{Expected, Ops, expect, new_id, require};
+use super::passwords::check_password;
+use super::{Expected, MAX_PASSWORD, Ops, expect, new_id, patch, require};
 use crate::auth::password;
 use crate::draft::Proposal;
 use crate::error::{OpError, Written};
-use crate::store::{Document, Listing, Row, UserRecord};
-use gslb_api_types::{ListQuery, Page, PasswordChange, UserDraft, UserView};
-use gslb_engine::model::{Actor, ActorKind, ErrorCode, Permission, Role, UserId, ValidationError};
+use crate::store::{Document, Listing, RoleRef, Row, UserRecord};
+use gslb_api_types::{ListQuery, Page, Stored, UserDraft, UserView};
+use gslb_engine::model::{Actor, ErrorCode, Permission, Role, UserId, ValidationError};
+use serde_json::Value;
 
-/// Shortest password, characters.
-pub const MIN_PASSWORD: usize = 8;
-/// Longest password, bytes: hashing time must not be the caller's choice.
-pub const MAX_PASSWORD: usize = 1024;
-
-/// Checks the name of an account or token: 1 to 64 printable characters.
+/// Checks the name of an account, role, token or tenant: 1 to 64 printable characters.
 pub(super) fn checked_name(errors: &mut Vec<ValidationError>, name: Option<&str>) -> String {
     let name = name.map(str::trim).unwrap_or_default();
     let count = name.chars().count();
@@ -31,31 +28,14 @@ pub(super) fn checked_name(errors: &mut Vec<ValidationError>, name: Option<&str>
     name.to_owned()
 }
 
-fn check_password(errors: &mut Vec<ValidationError>, field: &str, password: Option<&str>) {
-    let password = password.unwrap_or_default();
-    if password.is_empty() {
-        errors.push(ValidationError::new(field, ErrorCode::Required, "must be given"));
-    } else if password.chars().count() < MIN_PASSWORD || password.len() > MAX_PASSWORD {
-        errors.push(ValidationError::new(
-            field,
-            ErrorCode::OutOfRange,
-            format!("a password has {MIN_PASSWORD} characters at least and {MAX_PASSWORD} bytes at most"),
-        ));
-    }
-}
-
-/// Nobody gives a role that may do more than the giver.
-fn check_role(errors: &mut Vec<ValidationError>, actor: &Actor, role: Role) {
-    if role
-        .permissions()
-        .iter()
-        .any(|permission| !actor.may(*permission))
-    {
-        errors.push(ValidationError::new(
-            "role",
-            ErrorCode::Conflict,
-            format!("`{}` may do more than you, and so cannot be given", role.as_str()),
-        ));
+/// The hash of a new password, made before the lock of writes is taken: it takes long. One that no rule lets through
+/// is not hashed.
+async fn hashed(name: &str, password: Option<&str>) -> Result<Option<String>, OpError> {
+    match password {
+        Some(text) if super::weakness(name, text).is_none() && text.len() <= MAX_PASSWORD => {
+            password::hash(text).await.map(Some).map_err(OpError::internal)
+        }
+        _ => Ok(None),
     }
 }
 
@@ -64,18 +44,32 @@ impl Ops {
     ///
     /// # Errors
     /// [`OpError::Forbidden`]; [`OpError::Invalid`] for a bad cursor.
-    pub async fn list_users(&self, actor: &Actor, query: &ListQuery) -> Result<Page<UserView>, OpError> {
+    pub async fn list_users(
+        &self,
+        actor: &Actor,
+        query: &ListQuery,
+    ) -> Result<Page<Stored<UserView>>, OpError> {
         require(actor, Permission::UsersRead)?;
         let page: Page<Row<UserRecord>> = self.page(actor, &Listing::NAMED, query).await?;
         let mut items = Vec::with_capacity(page.items.len());
         for row in page.items {
-            items.push(self.view(row.value).await?);
+            items.push(self.shown_user(row).await?);
         }
         Ok(Page {
             items,
             next_cursor: page.next_cursor,
             total: page.total,
         })
+    }
+
+    /// One account.
+    ///
+    /// # Errors
+    /// [`OpError::Forbidden`], [`OpError::NotFound`].
+    pub async fn get_user(&self, actor: &Actor, id: UserId) -> Result<Stored<UserView>, OpError> {
+        require(actor, Permission::UsersRead)?;
+        let row = self.stored_user(actor, id).await?;
+        self.shown_user(row).await
     }
 
     /// Makes an account.
@@ -93,175 +87,205 @@ impl Ops {
         let draft = &proposal.draft;
         let mut errors = Vec::new();
         let name = checked_name(&mut errors, draft.name.as_deref());
-        check_password(&mut errors, "password", draft.password.as_deref());
-        let role = draft.role.unwrap_or(Role::Viewer);
-        check_role(&mut errors, actor, role);
+        check_password(&mut errors, "password", &name, draft.password.as_deref());
+        let hash = hashed(&name, draft.password.as_deref()).await?;
+        let guard = self.lock().await;
+        let role = self
+            .granted_role(actor, draft.role.as_deref(), &mut errors)
+            .await?;
         let errors = proposal.with(errors);
-        if !errors.is_empty() {
+        let Some(hash) = hash.filter(|_| errors.is_empty()) else {
             return Err(OpError::Invalid(errors));
-        }
-        let hash = password::hash(draft.password.as_deref().unwrap_or_default())
-            .await
-            .map_err(OpError::internal)?;
+        };
         let user = UserRecord {
             id: UserId(new_id()),
             tenant_id: actor.tenant_id,
             name,
             role,
+            enabled: draft.enabled.unwrap_or(true),
             password_hash: hash,
         };
-        let guard = self.lock().await;
-        if self.parts.store.user_by_name(&user.name).await?.is_some() {
-            return Err(OpError::conflict(
-                "name",
-                format!("the name `{}` is taken", user.name),
-            ));
+        if let Some(holder) = self.parts.store.user_by_name(&user.name).await? {
+            let whose = if holder.value.tenant_id == actor.tenant_id {
+                "taken"
+            } else {
+                "not yours to use"
+            };
+            let message = format!("the name `{}` is {whose}", user.name);
+            return Err(OpError::conflict("name", message));
         }
-        let view = self.view(user.clone()).await?;
+        let view = self.user_view(user.clone()).await?;
         self.put(guard, actor, None, Document::User(user), view, Vec::new())
             .await
     }
 
-    /// Changes role or password of an account; what the draft leaves out stays. A name cannot change.
+    /// Replaces role and state of an account, and its password if one is given. The name cannot change.
     ///
     /// # Errors
     /// As for [`create_user`](Self::create_user); [`OpError::NotFound`], [`OpError::Stale`];
-    /// [`OpError::Conflict`] when the last system administrator would be lost.
-    pub async fn update_user(
+    /// [`OpError::Conflict`] when no system administrator would be left.
+    pub async fn replace_user(
         &self,
         actor: &Actor,
         id: UserId,
         expected: impl Into<Expected>,
-        draft: &UserDraft,
+        draft: impl Into<Proposal<UserDraft>>,
     ) -> Result<Written<UserView>, OpError> {
         require(actor, Permission::UsersWrite)?;
-        let mut errors = Vec::new();
-        let mut hash = None;
-        if draft.password.is_some() {
-            check_password(&mut errors, "password", draft.password.as_deref());
-        }
-        if let Some(role) = draft.role {
-            check_role(&mut errors, actor, role);
-        }
-        if !errors.is_empty() {
-            return Err(OpError::Invalid(errors));
-        }
-        if let Some(password) = &draft.password {
-            hash = Some(password::hash(password).await.map_err(OpError::internal)?);
-        }
+        let proposal = draft.into();
+        let name = self.stored_user(actor, id).await?.value.name;
+        let hash = hashed(&name, proposal.draft.password.as_deref()).await?;
+        self.write_user(actor, id, expected.into(), hash, |_| Ok(proposal))
+            .await
+    }
+
+    /// Changes some fields of an account (RFC 7396).
+    ///
+    /// # Errors
+    /// As for [`replace_user`](Self::replace_user).
+    pub async fn patch_user(
+        &self,
+        actor: &Actor,
+        id: UserId,
+        expected: impl Into<Expected>,
+        patch: &Value,
+    ) -> Result<Written<UserView>, OpError> {
+        require(actor, Permission::UsersWrite)?;
+        let name = self.stored_user(actor, id).await?.value.name;
+        let hash = hashed(&name, patch.get("password").and_then(Value::as_str)).await?;
+        let draft = |stored: &UserDraft| patch::apply(stored, patch);
+        self.write_user(actor, id, expected.into(), hash, draft).await
+    }
+
+    async fn write_user(
+        &self,
+        actor: &Actor,
+        id: UserId,
+        expected: Expected,
+        hash: Option<String>,
+        proposal: impl FnOnce(&UserDraft) -> Result<Proposal<UserDraft>, OpError>,
+    ) -> Result<Written<UserView>, OpError> {
         let guard = self.lock().await;
         let row = self.stored_user(actor, id).await?;
         expect(expected, row.revision)?;
-        self.check_rank(actor, &row.value)?;
+        self.check_rank(actor, &row.value).await?;
         let before = row.value;
+        let stored = UserDraft {
+            name: Some(before.name.clone()),
+            password: None,
+            role: Some(self.role_name(before.role).await?),
+            enabled: Some(before.enabled),
+        };
+        let proposal = proposal(&stored)?;
+        let draft = &proposal.draft;
+        let mut errors = Vec::new();
+        if draft.password.is_some() {
+            check_password(&mut errors, "password", &before.name, draft.password.as_deref());
+        }
+        let role = if draft.role == stored.role {
+            before.role
+        } else {
+            self.granted_role(actor, draft.role.as_deref(), &mut errors)
+                .await?
+        };
         if draft
             .name
             .as_deref()
             .is_some_and(|name| name.trim() != before.name)
         {
-            return Err(OpError::invalid(
+            errors.push(ValidationError::new(
                 "name",
                 ErrorCode::Conflict,
                 "the name of an account cannot change",
-            ));
-        }
-        let role = draft.role.unwrap_or(before.role);
-        if before.role == Role::SystemAdmin && role != Role::SystemAdmin {
-            self.check_not_last(&before).await?;
-        }
-        let user = UserRecord {
-            role,
-            password_hash: hash.unwrap_or_else(|| before.password_hash.clone()),
-            ..before.clone()
-        };
-        let view = self.view(user.clone()).await?;
-        let before = Some((Document::User(before), row.revision));
-        self.put(guard, actor, before, Document::User(user), view, Vec::new())
-            .await
-    }
-
-    /// Changes the actor's own password; the old one is asked for.
-    ///
-    /// # Errors
-    /// [`OpError::Invalid`] for a wrong old or too short new password, [`OpError::NoAccount`] when the actor is no
-    /// user account.
-    pub async fn change_password(
-        &self,
-        actor: &Actor,
-        change: impl Into<Proposal<PasswordChange>>,
-    ) -> Result<Written<UserView>, OpError> {
-        let ActorKind::User(id) = actor.kind else {
-            return Err(OpError::NoAccount);
-        };
-        let proposal = change.into();
-        let change = &proposal.draft;
-        let row = self.stored_user(actor, id).await?;
-        let mut errors = Vec::new();
-        check_password(&mut errors, "new", Some(&change.new));
-        if !password::verify(&change.current, Some(&row.value.password_hash)).await {
-            errors.push(ValidationError::new(
-                "current",
-                ErrorCode::Invalid,
-                "this is not the password in force",
             ));
         }
         let errors = proposal.with(errors);
         if !errors.is_empty() {
             return Err(OpError::Invalid(errors));
         }
-        let hash = password::hash(&change.new).await.map_err(OpError::internal)?;
-        let guard = self.lock().await;
-        let row = self.stored_user(actor, id).await?;
         let user = UserRecord {
-            password_hash: hash,
-            ..row.value.clone()
+            role,
+            enabled: draft.enabled.unwrap_or(true),
+            password_hash: hash.unwrap_or_else(|| before.password_hash.clone()),
+            ..before.clone()
         };
-        let view = self.view(user.clone()).await?;
-        let before = Some((Document::User(row.value), row.revision));
+        if !user.is_usable_system_admin() {
+            self.check_not_last(&before).await?;
+        }
+        let view = self.user_view(user.clone()).await?;
+        let before = Some((Document::User(before), row.revision));
         self.put(guard, actor, before, Document::User(user), view, Vec::new())
             .await
     }
 
-    /// Deletes an account: its sessions end with their next request.
+    /// Deletes an account: its sessions end, and its tokens are refused from then on.
     ///
     /// # Errors
-    /// [`OpError::Forbidden`], [`OpError::NotFound`]; [`OpError::Conflict`] for the last system administrator.
-    pub async fn delete_user(&self, actor: &Actor, id: UserId) -> Result<(), OpError> {
+    /// [`OpError::Forbidden`], [`OpError::NotFound`], [`OpError::Stale`]; [`OpError::Conflict`] for the last system
+    /// administrator.
+    pub async fn delete_user(
+        &self,
+        actor: &Actor,
+        id: UserId,
+        expected: impl Into<Expected>,
+    ) -> Result<(), OpError> {
         require(actor, Permission::UsersWrite)?;
         let guard = self.lock().await;
         let row = self.stored_user(actor, id).await?;
-        self.check_rank(actor, &row.value)?;
+        expect(expected, row.revision)?;
+        self.check_rank(actor, &row.value).await?;
         self.check_not_last(&row.value).await?;
         self.delete(guard, actor, Document::User(row.value), row.revision)
             .await
     }
 
-    async fn stored_user(&self, actor: &Actor, id: UserId) -> Result<Row<UserRecord>, OpError> {
+    pub(super) async fn stored_user(&self, actor: &Actor, id: UserId) -> Result<Row<UserRecord>, OpError> {
         let row = self.parts.store.get(actor.tenant_id, id.0).await?;
         row.ok_or_else(|| OpError::not_found("user", id))
     }
 
-    /// An account that may do more than the actor is out of reach: a new password would be a way up.
-    fn check_rank(&self, actor: &Actor, user: &UserRecord) -> Result<(), OpError> {
-        match user
-            .role
-            .permissions()
-            .into_iter()
-            .find(|permission| !actor.may(*permission))
-        {
+    /// An account that may do more than the actor is out of reach: a new password would be a way up. What counts is
+    /// the role, also of an account that is disabled.
+    pub(super) async fn check_rank(&self, actor: &Actor, user: &UserRecord) -> Result<(), OpError> {
+        let permissions = self.parts.store.permissions_of_role(user.role).await?;
+        match permissions.into_iter().find(|permission| !actor.may(*permission)) {
             Some(permission) => Err(OpError::Forbidden(permission)),
             None => Ok(()),
         }
     }
 
+    /// The role that a draft asks for, if the actor may give it.
+    async fn granted_role(
+        &self,
+        actor: &Actor,
+        text: Option<&str>,
+        errors: &mut Vec<ValidationError>,
+    ) -> Result<RoleRef, OpError> {
+        let text = text.map_or(Role::Viewer.as_str(), str::trim);
+        let Some(role) = self.find_role(actor, text).await? else {
+            let message = format!("there is no role `{text}`; GET /api/v1/roles lists them");
+            errors.push(ValidationError::new("role", ErrorCode::NotFound, message));
+            return Ok(RoleRef::BuiltIn(Role::Viewer));
+        };
+        let permissions = self.parts.store.permissions_of_role(role).await?;
+        if permissions.iter().any(|permission| !actor.may(*permission)) {
+            let message = format!("`{text}` may do more than you, and so cannot be given");
+            errors.push(ValidationError::new("role", ErrorCode::Conflict, message));
+        } else if role == RoleRef::BuiltIn(Role::SystemAdmin) && actor.tenant_id != Self::HOME {
+            let message = "system administrators belong to the first tenant; pick it";
+            errors.push(ValidationError::new("role", ErrorCode::Conflict, message));
+        }
+        Ok(role)
+    }
+
     async fn check_not_last(&self, user: &UserRecord) -> Result<(), OpError> {
-        if user.role != Role::SystemAdmin {
+        if !user.is_usable_system_admin() {
             return Ok(());
         }
         let users = self.parts.store.all::<UserRecord>().await?;
         if users
             .iter()
-            .any(|u| u.value.role == Role::SystemAdmin && u.value.id != user.id)
+            .any(|u| u.value.is_usable_system_admin() && u.value.id != user.id)
         {
             return Ok(());
         }
@@ -271,13 +295,26 @@ impl Ops {
         ))
     }
 
-    async fn view(&self, user: UserRecord) -> Result<UserView, OpError> {
+    async fn shown_user(&self, row: Row<UserRecord>) -> Result<Stored<UserView>, OpError> {
+        Ok(Stored {
+            value: self.user_view(row.value).await?,
+            revision: row.revision,
+            warnings: Vec::new(),
+        })
+    }
+
+    pub(super) async fn user_view(&self, user: UserRecord) -> Result<UserView, OpError> {
         let last = self.parts.store.last_login(user.id).await?;
         Ok(UserView {
             id: user.id,
             tenant_id: user.tenant_id,
+            role: self.role_name(user.role).await?,
+            role_id: match user.role {
+                RoleRef::BuiltIn(_) => None,
+                RoleRef::Own(id) => Some(id),
+            },
             name: user.name,
-            role: user.role,
+            enabled: user.enabled,
             last_login: last.and_then(|ms| u64::try_from(ms / 1000).ok()),
         })
     }

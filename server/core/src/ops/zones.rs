@@ -203,6 +203,14 @@ impl Ops {
         let Some(outer) = self.enclosing_zone(&above).await? else {
             return Ok(Vec::new());
         };
+        // Or whoever guesses a name in another's zone could take it over. A system administrator may hand a part out.
+        if outer.tenant_id != actor.tenant_id && !actor.may(Permission::TenantsWrite) {
+            return Ok(vec![ValidationError::new(
+                "name",
+                ErrorCode::Conflict,
+                format!("the zone `{apex}` lies in a zone that is not yours"),
+            )]);
+        }
         let name = RecordName::from(apex);
         let below = store.records_below(outer.id, &name).await?;
         let around = Surroundings {

@@ -162,7 +162,11 @@ impl State {
             Document::Record(set) => touched.name(set.zone_id, &set.name),
             // The keys belong to what every zone is compiled with.
             Document::Dnssec(_) | Document::TsigKey(_) => *touched = Touched::everything(),
-            Document::User(_) | Document::Token(_) | Document::License(_) => {}
+            Document::User(_)
+            | Document::Role(_)
+            | Document::Token(_)
+            | Document::Tenant(_)
+            | Document::License(_) => {}
         }
         match &change.action {
             Action::Put(Document::Zone(zone)) => {
@@ -243,8 +247,10 @@ impl State {
                 self.stored_license = None;
                 return false;
             }
-            Action::Put(Document::User(_) | Document::Token(_))
-            | Action::Delete(Document::User(_) | Document::Token(_)) => return false,
+            Action::Put(Document::User(_) | Document::Role(_) | Document::Token(_) | Document::Tenant(_))
+            | Action::Delete(
+                Document::User(_) | Document::Role(_) | Document::Token(_) | Document::Tenant(_),
+            ) => return false,
         }
         true
     }

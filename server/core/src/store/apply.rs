@@ -1,12 +1,14 @@
 //! Applies one change: rows, member index, claim, zone serial, audit row and revision, in one transaction.
 
+use super::accounts::{put_role, put_tenant, put_token, put_user};
 use super::change::{Action, Change, Document, ObjectKind, ZoneRecords};
 use super::serials::{addresses_of, bump_above, bump_around, bump_for_pool, bump_zone, name_of_zone};
 use super::zone_records::put_record;
 use super::{Store, StoreError};
 use crate::clock::to_millis;
-use sqlx::sqlite::SqliteConnection;
-use sqlx::{AssertSqlSafe, Connection as _};
+use sqlx::sqlite::{Sqlite, SqliteConnection};
+use sqlx::{AssertSqlSafe, Connection as _, Transaction};
+use std::sync::Arc;
 
 /// Turns a broken constraint into [`StoreError::Rule`].
 pub(super) fn rule(context: &'static str) -> impl FnOnce(sqlx::Error) -> StoreError {
@@ -18,6 +20,16 @@ pub(super) fn rule(context: &'static str) -> impl FnOnce(sqlx::Error) -> StoreEr
     }
 }
 
+/// What the row of every aggregate says.
+pub(super) struct Write<'a> {
+    pub(super) id: &'a str,
+    pub(super) tenant: &'a str,
+    pub(super) revision: i64,
+    /// Unix milliseconds.
+    pub(super) time: i64,
+    pub(super) json: &'a str,
+}
+
 fn table(kind: ObjectKind) -> &'static str {
     match kind {
         ObjectKind::Zone => "zones",
@@ -27,7 +39,9 @@ fn table(kind: ObjectKind) -> &'static str {
         ObjectKind::Dnssec => "dnssec",
         ObjectKind::TsigKey => "tsig_keys",
         ObjectKind::User => "users",
+        ObjectKind::Role => "roles",
         ObjectKind::Token => "tokens",
+        ObjectKind::Tenant => "tenants",
         ObjectKind::License => "license",
     }
 }
@@ -49,6 +63,30 @@ impl Store {
             .map(|(_, applied)| applied)
     }
 
+    /// Applies changes one after the other, each at a revision of its own, all or none; says which the last one was.
+    pub(super) async fn apply_all(&self, changes: &[Arc<Change>]) -> Result<u64, StoreError> {
+        let mut connection = self.writer().await?;
+        let result = Self::apply_many(&mut connection, changes).await;
+        if let Err(error) = &result {
+            error.leave(&mut connection);
+        }
+        result
+    }
+
+    async fn apply_many(
+        connection: &mut SqliteConnection,
+        changes: &[Arc<Change>],
+    ) -> Result<u64, StoreError> {
+        let mut tx = begin(connection).await?;
+        let mut revision = last_revision(&mut tx).await?;
+        for change in changes {
+            revision += 1;
+            apply(&mut tx, revision, change).await?;
+        }
+        tx.commit().await.map_err(rule("commit"))?;
+        Ok(revision)
+    }
+
     async fn apply_with(&self, at: Option<u64>, change: &Change) -> Result<(u64, bool), StoreError> {
         let mut connection = self.writer().await?;
         let result = Self::apply_on(&mut connection, at, change).await;
@@ -63,47 +101,61 @@ impl Store {
         at: Option<u64>,
         change: &Change,
     ) -> Result<(u64, bool), StoreError> {
-        // IMMEDIATE: the lock is taken before anything is read, so that a read cannot be outdated by the write.
-        let mut tx = connection
-            .begin_with("BEGIN IMMEDIATE")
-            .await
-            .map_err(StoreError::query("begin"))?;
-        let last: i64 = sqlx::query_scalar("SELECT CAST(value AS INTEGER) FROM meta WHERE key = 'revision'")
-            .fetch_one(&mut *tx)
-            .await
-            .map_err(StoreError::query("read the revision"))?;
-        let last = u64::try_from(last).unwrap_or_default();
+        let mut tx = begin(connection).await?;
+        let last = last_revision(&mut tx).await?;
         let revision = at.unwrap_or(last + 1);
         if revision <= last {
             return Ok((revision, false));
         }
-        expect(&mut tx, change).await?;
-        match &change.action {
-            Action::Put(document) => put(&mut tx, revision, change, document).await?,
-            Action::Delete(document) => delete(&mut tx, document).await?,
-            Action::Records(ZoneRecords {
-                zone,
-                put: sets,
-                removed,
-            }) => {
-                put(&mut tx, revision, change, zone).await?;
-                for set in removed {
-                    remove(&mut tx, "records", &set.id.to_string()).await?;
-                }
-                for set in sets {
-                    put_record(&mut tx, signed(revision), change, set).await?;
-                }
-            }
-        }
-        audit(&mut tx, revision, change).await?;
-        sqlx::query("UPDATE meta SET value = ? WHERE key = 'revision'")
-            .bind(revision.to_string())
-            .execute(&mut *tx)
-            .await
-            .map_err(StoreError::query("write the revision"))?;
+        apply(&mut tx, revision, change).await?;
         tx.commit().await.map_err(rule("commit"))?;
         Ok((revision, true))
     }
+}
+
+/// IMMEDIATE: the lock is taken before anything is read, so that a read cannot be outdated by the write.
+async fn begin(connection: &mut SqliteConnection) -> Result<Transaction<'_, Sqlite>, StoreError> {
+    connection
+        .begin_with("BEGIN IMMEDIATE")
+        .await
+        .map_err(StoreError::query("begin"))
+}
+
+async fn last_revision(tx: &mut SqliteConnection) -> Result<u64, StoreError> {
+    let last: i64 = sqlx::query_scalar("SELECT CAST(value AS INTEGER) FROM meta WHERE key = 'revision'")
+        .fetch_one(tx)
+        .await
+        .map_err(StoreError::query("read the revision"))?;
+    Ok(u64::try_from(last).unwrap_or_default())
+}
+
+/// Rows, audit row and revision of one change.
+async fn apply(tx: &mut SqliteConnection, revision: u64, change: &Change) -> Result<(), StoreError> {
+    expect(&mut *tx, change).await?;
+    match &change.action {
+        Action::Put(document) => put(&mut *tx, revision, change, document).await?,
+        Action::Delete(document) => delete(&mut *tx, document).await?,
+        Action::Records(ZoneRecords {
+            zone,
+            put: sets,
+            removed,
+        }) => {
+            put(&mut *tx, revision, change, zone).await?;
+            for set in removed {
+                remove(&mut *tx, "records", &set.id.to_string()).await?;
+            }
+            for set in sets {
+                put_record(&mut *tx, signed(revision), change, set).await?;
+            }
+        }
+    }
+    audit(&mut *tx, revision, change).await?;
+    sqlx::query("UPDATE meta SET value = ? WHERE key = 'revision'")
+        .bind(revision.to_string())
+        .execute(tx)
+        .await
+        .map_err(StoreError::query("write the revision"))?;
+    Ok(())
 }
 
 async fn expect(tx: &mut SqliteConnection, change: &Change) -> Result<(), StoreError> {
@@ -141,6 +193,13 @@ async fn put(
     })?;
     let time = to_millis(change.audit.time);
     let revision = signed(revision);
+    let write = Write {
+        id: &id,
+        tenant: &tenant,
+        revision,
+        time,
+        json: &json,
+    };
     match document {
         Document::Zone(zone) => {
             let old = name_of_zone(&mut *tx, zone.id).await?;
@@ -276,40 +335,10 @@ async fn put(
             .await
             .map_err(rule("write a TSIG key"))?;
         }
-        Document::User(user) => {
-            sqlx::query(
-                "INSERT INTO users (id, tenant_id, name, revision, created_at, updated_at, document)
-                 VALUES (?1, ?2, ?3, ?4, ?5, ?5, ?6)
-                 ON CONFLICT (id) DO UPDATE SET name = ?3, revision = ?4, updated_at = ?5, document = ?6",
-            )
-            .bind(&id)
-            .bind(&tenant)
-            .bind(&user.name)
-            .bind(revision)
-            .bind(time)
-            .bind(&json)
-            .execute(tx)
-            .await
-            .map_err(rule("write a user"))?;
-        }
-        Document::Token(token) => {
-            sqlx::query(
-                "INSERT INTO tokens (id, tenant_id, name, hash, revision, created_at, updated_at, document)
-                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?6, ?7)
-                 ON CONFLICT (id) DO UPDATE SET
-                     name = ?3, hash = ?4, revision = ?5, updated_at = ?6, document = ?7",
-            )
-            .bind(&id)
-            .bind(&tenant)
-            .bind(&token.name)
-            .bind(&token.hash)
-            .bind(revision)
-            .bind(time)
-            .bind(&json)
-            .execute(tx)
-            .await
-            .map_err(rule("write a token"))?;
-        }
+        Document::User(user) => put_user(tx, &write, user).await?,
+        Document::Role(role) => put_role(tx, &write, role).await?,
+        Document::Token(token) => put_token(tx, &write, token).await?,
+        Document::Tenant(tenant) => put_tenant(tx, &write, tenant).await?,
         Document::License(_) => {
             sqlx::query(
                 "INSERT INTO license (id, revision, created_at, updated_at, document) VALUES (?1, ?2, ?3, ?3, ?4)

@@ -17,6 +17,18 @@ pub struct AuditFilter {
     pub object_id: Option<Uuid>,
     /// Only rows whose actor, action, object kind or object name contains this text.
     pub search: Option<String>,
+    /// Only changes by who has this name.
+    pub actor: Option<String>,
+    /// Only `created`, `updated`, `deleted` or `imported`.
+    pub action: Option<String>,
+    /// Only changes of this kind of object.
+    pub object: Option<String>,
+    /// Only from this time on, Unix milliseconds.
+    pub since: Option<i64>,
+    /// Only before this time, Unix milliseconds.
+    pub until: Option<i64>,
+    /// Of every tenant.
+    pub all_tenants: bool,
 }
 
 #[derive(FromRow)]
@@ -69,28 +81,44 @@ impl Store {
             None => i64::MAX,
             Some(text) => text.parse().map_err(|_| StoreError::Cursor)?,
         };
-        let test = "tenant_id = ?1 AND (?2 IS NULL OR object_id = ?2)
+        let test = "(?1 IS NULL OR tenant_id = ?1) AND (?2 IS NULL OR object_id = ?2)
              AND (?3 IS NULL OR instr(lower(actor_name || ' ' || action || ' ' || object_kind || ' ' || object_name),
-                                      lower(?3)) > 0)";
-        let object = filter.object_id.map(|id| id.to_string());
-        let search = filter.search.as_deref().map(str::trim).filter(|s| !s.is_empty());
-        let total: i64 =
-            sqlx::query_scalar(AssertSqlSafe(format!("SELECT COUNT(*) FROM audit WHERE {test}")))
-                .bind(tenant.to_string())
-                .bind(object.as_deref())
-                .bind(search)
-                .fetch_one(&self.readers)
-                .await
-                .map_err(StoreError::query("count the audit trail"))?;
+                                      lower(?3)) > 0)
+             AND (?4 IS NULL OR lower(actor_name) = lower(?4)) AND (?5 IS NULL OR action = ?5)
+             AND (?6 IS NULL OR object_kind = ?6) AND time >= ?7 AND time < ?8";
+        let tenant = (!filter.all_tenants).then(|| tenant.to_string());
+        let object_id = filter.object_id.map(|id| id.to_string());
+        let text = |field: &Option<String>| {
+            let text = field.as_deref().map(str::trim).filter(|text| !text.is_empty());
+            text.map(str::to_owned)
+        };
+        let count = format!("SELECT COUNT(*) FROM audit WHERE {test}");
+        let total: i64 = sqlx::query_scalar(AssertSqlSafe(count))
+            .bind(&tenant)
+            .bind(&object_id)
+            .bind(text(&filter.search))
+            .bind(text(&filter.actor))
+            .bind(text(&filter.action))
+            .bind(text(&filter.object))
+            .bind(filter.since.unwrap_or(i64::MIN))
+            .bind(filter.until.unwrap_or(i64::MAX))
+            .fetch_one(&self.readers)
+            .await
+            .map_err(StoreError::query("count the audit trail"))?;
         let page = format!(
             "SELECT id, revision, time, tenant_id, actor_name, source, action, object_kind, object_id,
                     object_name, before, after
-             FROM audit WHERE {test} AND id < ?4 ORDER BY id DESC LIMIT ?5"
+             FROM audit WHERE {test} AND id < ?9 ORDER BY id DESC LIMIT ?10"
         );
         let mut rows: Vec<RawAudit> = sqlx::query_as(AssertSqlSafe(page))
-            .bind(tenant.to_string())
-            .bind(object.as_deref())
-            .bind(search)
+            .bind(&tenant)
+            .bind(&object_id)
+            .bind(text(&filter.search))
+            .bind(text(&filter.actor))
+            .bind(text(&filter.action))
+            .bind(text(&filter.object))
+            .bind(filter.since.unwrap_or(i64::MIN))
+            .bind(filter.until.unwrap_or(i64::MAX))
             .bind(before)
             .bind(limit + 1)
             .fetch_all(&self.readers)

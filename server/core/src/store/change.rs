@@ -1,6 +1,7 @@
 //! A change of the configuration as a value.
 
-use super::records::{KeysRecord, LicenseRecord, TokenRecord, TsigKeyRecord, UserRecord};
+use super::accounts::{RoleRecord, TenantRecord, TokenRecord, UserRecord};
+use super::records::{KeysRecord, LicenseRecord, TsigKeyRecord};
 use gslb_engine::model::{Actor, Pool, RecordSet, Service, TenantId, Zone};
 use serde::Serialize;
 use std::borrow::Cow;
@@ -25,8 +26,12 @@ pub enum ObjectKind {
     TsigKey,
     /// A user account.
     User,
+    /// A role of a tenant's own.
+    Role,
     /// An API token.
     Token,
+    /// A tenant.
+    Tenant,
     /// The stored licence.
     License,
 }
@@ -43,7 +48,9 @@ impl ObjectKind {
             Self::Dnssec => "dnssec",
             Self::TsigKey => "tsigkey",
             Self::User => "user",
+            Self::Role => "role",
             Self::Token => "token",
+            Self::Tenant => "tenant",
             Self::License => "license",
         }
     }
@@ -66,8 +73,12 @@ pub enum Document {
     TsigKey(TsigKeyRecord),
     /// A user account.
     User(UserRecord),
+    /// A role of a tenant's own.
+    Role(RoleRecord),
     /// An API token.
     Token(TokenRecord),
+    /// A tenant.
+    Tenant(TenantRecord),
     /// The licence.
     License(LicenseRecord),
 }
@@ -87,7 +98,9 @@ impl Document {
             Self::Dnssec(_) => ObjectKind::Dnssec,
             Self::TsigKey(_) => ObjectKind::TsigKey,
             Self::User(_) => ObjectKind::User,
+            Self::Role(_) => ObjectKind::Role,
             Self::Token(_) => ObjectKind::Token,
+            Self::Tenant(_) => ObjectKind::Tenant,
             Self::License(_) => ObjectKind::License,
         }
     }
@@ -103,7 +116,9 @@ impl Document {
             Self::Dnssec(keys) => keys.zone_id.0,
             Self::TsigKey(key) => key.id.0,
             Self::User(user) => user.id.0,
+            Self::Role(role) => role.id.0,
             Self::Token(token) => token.id.0,
+            Self::Tenant(tenant) => tenant.id.0,
             Self::License(_) => Self::LICENSE_ID,
         }
     }
@@ -119,7 +134,9 @@ impl Document {
             Self::Dnssec(keys) => keys.zone.as_str().into(),
             Self::TsigKey(key) => key.name.to_string().into(),
             Self::User(user) => user.name.as_str().into(),
+            Self::Role(role) => role.name.as_str().into(),
             Self::Token(token) => token.name.as_str().into(),
+            Self::Tenant(tenant) => tenant.name.as_str().into(),
             Self::License(_) => "license".into(),
         }
     }
@@ -134,7 +151,9 @@ impl Document {
             Self::Dnssec(keys) => serde_json::to_string(keys),
             Self::TsigKey(key) => serde_json::to_string(key),
             Self::User(user) => serde_json::to_string(user),
+            Self::Role(role) => serde_json::to_string(role),
             Self::Token(token) => serde_json::to_string(token),
+            Self::Tenant(tenant) => serde_json::to_string(tenant),
             Self::License(license) => serde_json::to_string(license),
         }
     }
@@ -150,7 +169,9 @@ impl Document {
             Self::Dnssec(keys) => serde_json::to_value(keys),
             Self::TsigKey(key) => serde_json::to_value(key),
             Self::User(user) => serde_json::to_value(user),
+            Self::Role(role) => serde_json::to_value(role),
             Self::Token(token) => serde_json::to_value(token),
+            Self::Tenant(tenant) => serde_json::to_value(tenant),
             Self::License(license) => serde_json::to_value(license),
         };
         let mut value = value.unwrap_or_default();

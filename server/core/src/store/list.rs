@@ -113,13 +113,13 @@ impl Listing {
 }
 
 impl Store {
-    /// One page of the objects of a tenant; with `only`, of those with this value in this column.
+    /// One page of the objects of a tenant, or of all; with `only`, of those with this value in this column.
     ///
     /// # Errors
     /// [`StoreError::Cursor`] for a cursor this server did not make; the database fails.
     pub(crate) async fn list_where<T: Aggregate>(
         &self,
-        tenant: TenantId,
+        tenant: Option<TenantId>,
         listing: &Listing,
         only: Option<(&'static str, String)>,
         query: &ListQuery,
@@ -138,7 +138,11 @@ impl Store {
             .map(str::trim)
             .filter(|s| !s.is_empty())
             .map(pattern);
-        let mut filter = String::from("tenant_id = ?1");
+        let mut filter = String::from(match tenant {
+            Some(_) => "tenant_id = ?1",
+            None => "?1 IS NULL",
+        });
+        let tenant = tenant.map(|tenant| tenant.to_string());
         let (only_column, only_value) = only.unzip();
         if let Some(column) = only_column {
             filter = format!("{filter} AND {column} = ?3");
@@ -153,7 +157,7 @@ impl Store {
         }
         let count = format!("SELECT COUNT(*) FROM {} WHERE {filter}", T::TABLE);
         let total: i64 = sqlx::query_scalar(AssertSqlSafe(count))
-            .bind(tenant.to_string())
+            .bind(tenant.as_deref())
             .bind(search.as_deref())
             .bind(only_value.as_deref())
             .fetch_one(&self.readers)
@@ -172,7 +176,7 @@ impl Store {
         );
         let (after_key, after_id) = after.unzip();
         let mut rows: Vec<SortedRow> = sqlx::query_as(AssertSqlSafe(page))
-            .bind(tenant.to_string())
+            .bind(tenant.as_deref())
             .bind(search)
             .bind(only_value)
             .bind(after_key)

@@ -39,6 +39,21 @@ impl ConfigLog {
         Ok(Commit { revision, change })
     }
 
+    /// Puts changes into the order one behind the other, and applies all of them or none.
+    ///
+    /// # Errors
+    /// As for [`commit`](Self::commit), for the first one that cannot be applied.
+    pub async fn commit_all(&self, changes: Vec<Change>) -> Result<Vec<Commit>, StoreError> {
+        let changes: Vec<Arc<Change>> = changes.into_iter().map(Arc::new).collect();
+        let last = self.store.apply_all(&changes).await?;
+        let first = last.saturating_sub(u64::try_from(changes.len()).unwrap_or_default());
+        let revisions = first + 1..;
+        Ok(revisions
+            .zip(changes)
+            .map(|(revision, change)| Commit { revision, change })
+            .collect())
+    }
+
     /// Applies a change that was ordered elsewhere. A revision that was applied before is passed over, so that the
     /// same change may arrive twice.
     ///

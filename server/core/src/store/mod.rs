@@ -3,6 +3,7 @@
 //! Configuration tables are written by [`ConfigLog`] alone, one [`Change`] at a time. Tables local to the node
 //! (sessions, events, uses of tokens) have their own small modules.
 
+mod accounts;
 mod apply;
 mod audit;
 mod change;
@@ -15,14 +16,15 @@ mod serials;
 mod sessions;
 mod zone_records;
 
+pub use accounts::{RoleRecord, RoleRef, TenantRecord, TokenRecord, UserRecord};
 pub use audit::AuditFilter;
 pub use change::{Action, Audit, Change, Document, ObjectKind, ZoneRecords};
 pub(crate) use list::{Listing, limit_of};
 pub use log::{Commit, ConfigLog};
 pub use read::{Aggregate, Configuration};
-pub use records::{KeysRecord, LicenseRecord, OtherKey, Row, TokenRecord, TsigKeyRecord, UserRecord};
+pub use records::{KeysRecord, LicenseRecord, OtherKey, Row, TsigKeyRecord};
 pub(crate) use serials::closest;
-pub use sessions::SessionRecord;
+pub use sessions::{SessionRecord, shown_id};
 
 use sqlx::migrate::Migrator;
 use sqlx::pool::PoolConnection;
@@ -179,13 +181,35 @@ impl Store {
         }
         let lock = lock(path)?;
         restrict(path)?;
+        let store = Self::connect(path, Some(lock), true).await?;
+        MIGRATIONS.run(&store.writer).await?;
+        Ok(store)
+    }
+
+    /// Opens the file of a daemon that may be running, or not: nothing is made, and tables are brought up to date only
+    /// when nobody else has the file. SQLite lets two processes write in turns.
+    ///
+    /// # Errors
+    /// There is no database, or it cannot be opened.
+    pub async fn open_beside(path: &Path) -> Result<Self, StoreError> {
+        std::fs::metadata(path).map_err(|source| StoreError::File {
+            path: path.to_owned(),
+            source,
+        })?;
+        match Self::open(path).await {
+            Err(StoreError::InUse { .. }) => Self::connect(path, None, false).await,
+            other => other,
+        }
+    }
+
+    async fn connect(path: &Path, lock: Option<File>, make: bool) -> Result<Self, StoreError> {
         let open = |source| StoreError::Open {
             path: path.to_owned(),
             source,
         };
         let options = SqliteConnectOptions::new()
             .filename(path)
-            .create_if_missing(true)
+            .create_if_missing(make)
             .journal_mode(SqliteJournalMode::Wal)
             // An acknowledged change survives a power cut; changes are rare enough to pay for it.
             .synchronous(SqliteSynchronous::Full)
@@ -196,14 +220,13 @@ impl Store {
             .connect_with(options.clone())
             .await
             .map_err(open)?;
-        MIGRATIONS.run(&writer).await?;
         let readers = SqlitePoolOptions::new()
             .max_connections(4)
             .connect_with(options.create_if_missing(false).read_only(true))
             .await
             .map_err(open)?;
         Ok(Self {
-            lock: Arc::new(Mutex::new(Some(lock))),
+            lock: Arc::new(Mutex::new(lock)),
             writer,
             readers,
         })

@@ -1,7 +1,8 @@
 //! Reads of single aggregates, and of the whole configuration at start.
 
+use super::accounts::{RoleRecord, TenantRecord, TokenRecord, UserRecord};
 use super::change::ObjectKind;
-use super::records::{KeysRecord, LicenseRecord, Row, TokenRecord, TsigKeyRecord, UserRecord};
+use super::records::{KeysRecord, LicenseRecord, Row, TsigKeyRecord};
 use super::{Store, StoreError};
 use crate::clock::from_millis;
 use gslb_engine::model::{MemberId, Pool, PoolId, RecordSet, Service, ServiceId, TenantId, Zone};
@@ -35,7 +36,9 @@ aggregates! {
     KeysRecord = Dnssec in "dnssec";
     TsigKeyRecord = TsigKey in "tsig_keys";
     UserRecord = User in "users";
+    RoleRecord = Role in "roles";
     TokenRecord = Token in "tokens";
+    TenantRecord = Tenant in "tenants";
     LicenseRecord = License in "license";
 }
 
@@ -190,45 +193,6 @@ impl Store {
         Ok(self.all::<LicenseRecord>().await?.pop())
     }
 
-    /// The user with a log-in name. Names that differ in case alone are one account; of two that an older version let
-    /// in, each is found by its own spelling.
-    ///
-    /// # Errors
-    /// As for [`get`](Self::get).
-    pub async fn user_by_name(&self, name: &str) -> Result<Option<Row<UserRecord>>, StoreError> {
-        if let Some(row) = self.one("name", name).await? {
-            return Ok(Some(row));
-        }
-        let folded = name.to_lowercase();
-        let users: Vec<(String, String)> = sqlx::query_as("SELECT id, name FROM users")
-            .fetch_all(&self.readers)
-            .await
-            .map_err(StoreError::query("look for an account"))?;
-        match users
-            .into_iter()
-            .find(|(_, other)| other.to_lowercase() == folded)
-        {
-            Some((id, _)) => self.one("id", &id).await,
-            None => Ok(None),
-        }
-    }
-
-    /// The user with an id, in whatever tenant.
-    ///
-    /// # Errors
-    /// As for [`get`](Self::get).
-    pub async fn user_by_id(&self, id: Uuid) -> Result<Option<Row<UserRecord>>, StoreError> {
-        self.one("id", &id.to_string()).await
-    }
-
-    /// The token with the hash of a secret.
-    ///
-    /// # Errors
-    /// As for [`get`](Self::get).
-    pub async fn token_by_hash(&self, hash: &str) -> Result<Option<Row<TokenRecord>>, StoreError> {
-        self.one("hash", hash).await
-    }
-
     /// The zone with an apex, in whatever tenant.
     ///
     /// # Errors
@@ -245,7 +209,7 @@ impl Store {
         self.one("name", name).await
     }
 
-    async fn one<T: Aggregate>(
+    pub(super) async fn one<T: Aggregate>(
         &self,
         column: &'static str,
         value: &str,

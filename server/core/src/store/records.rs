@@ -1,9 +1,8 @@
-//! Stored objects that are no part of the routing model: accounts, tokens, the licence, keys of signed zones.
+//! Stored objects that are no part of the routing model: the licence, keys of signed zones. Those of accounts stand in
+//! `accounts.rs`.
 
 use gslb_api_types::{DnssecMode, KeyRole, KeyState};
-use gslb_engine::model::{
-    Permission, RecordName, Role, TenantId, TokenId, TsigAlgorithm, TsigKeyId, UserId, ZoneId,
-};
+use gslb_engine::model::{RecordName, TenantId, TsigAlgorithm, TsigKeyId, ZoneId};
 use serde::{Deserialize, Serialize};
 use time::OffsetDateTime;
 
@@ -28,43 +27,6 @@ impl<T> From<Row<T>> for gslb_api_types::Stored<T> {
             warnings: Vec::new(),
         }
     }
-}
-
-/// A user account with its password hash. Never leaves the crate's callers: views are made of it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub struct UserRecord {
-    /// Id.
-    pub id: UserId,
-    /// Tenant that the account belongs to.
-    pub tenant_id: TenantId,
-    /// Log-in name, unique over all tenants.
-    pub name: String,
-    /// What the account may do.
-    pub role: Role,
-    /// argon2id hash in PHC form.
-    pub password_hash: String,
-}
-
-/// An API token: its hash, never the secret.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub struct TokenRecord {
-    /// Id.
-    pub id: TokenId,
-    /// Tenant that the token acts in.
-    pub tenant_id: TenantId,
-    /// Name, unique in its tenant.
-    pub name: String,
-    /// SHA-256 of the secret, hexadecimal.
-    pub hash: String,
-    /// First characters of the secret, to tell tokens apart.
-    pub hint: String,
-    /// What the bearer may do.
-    pub permissions: Vec<Permission>,
-    /// When the token ends; `None` is never.
-    #[serde(with = "time::serde::rfc3339::option", default)]
-    pub expires_at: Option<OffsetDateTime>,
 }
 
 /// The licence that was stored over the API.

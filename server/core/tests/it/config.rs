@@ -178,7 +178,7 @@ fn every_setting_can_be_set_in_the_environment() {
         ),
         ("GSLB_LOG_FORMAT", "JSON", "json"),
         ("GSLB_API_KEY", "gslb_secret", "(secret)"),
-        ("GSLB_ADMIN_PASSWORD", "hunter22", "(secret)"),
+        ("GSLB_ADMIN_PASSWORD", "hunter22hunter22", "(secret)"),
         ("GSLB_LICENSE_KEY", "a.b", "(secret)"),
     ] {
         let settings = sources("", &[(name, text)]).load().unwrap();
@@ -323,17 +323,24 @@ fn secrets_that_are_too_easy_are_refused() {
     assert_eq!(found.len(), 2, "{found:?}");
     for (name, line) in ["GSLB_ADMIN_PASSWORD", "GSLB_API_KEY"]
         .iter()
-        .zip(["admin.password", "api.key"])
+        .zip([("admin.password", "12 characters"), ("api.key", "8 characters")])
     {
+        let (line, least) = line;
         let told = found.iter().find(|problem| problem.starts_with(*name)).unwrap();
-        assert!(told.contains(line) && told.contains("8 characters"), "{told}");
+        assert!(told.contains(line) && told.contains(least), "{told}");
         assert!(!told.contains("secret`") && !told.contains("`admin`"), "{told}");
+    }
+    for weak in ["admin-admin-admin", "aaaaaaaaaaaaaa"] {
+        assert_eq!(problems(&[("GSLB_ADMIN_PASSWORD", weak)]).len(), 1, "{weak}");
     }
     // What no header can carry could never be presented.
     assert_eq!(problems(&[("GSLB_API_KEY", "schlüssel-lang")]).len(), 1);
     assert_eq!(problems(&[("GSLB_API_KEY", " padded-key ")]).len(), 1);
     assert_eq!(
-        problems(&[("GSLB_ADMIN_PASSWORD", "pässwort"), ("GSLB_API_KEY", "12345678")]),
+        problems(&[
+            ("GSLB_ADMIN_PASSWORD", "päßwörtchen."),
+            ("GSLB_API_KEY", "12345678")
+        ]),
         [""; 0]
     );
 }

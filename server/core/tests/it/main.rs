@@ -3,6 +3,7 @@
 mod accounts;
 mod changes;
 mod config;
+mod config_file;
 mod dnssec;
 mod events;
 mod geo;
@@ -21,6 +22,7 @@ mod scripts;
 mod services;
 mod store;
 mod support;
+mod tenants;
 mod transfers;
 mod zone_files;
 mod zones;

@@ -156,6 +156,11 @@ async fn sessions_are_kept_until_they_are_over() {
         id: id.to_owned(),
         data: vec![1, 2],
         expiry,
+        user_id: None,
+        address: None,
+        agent: None,
+        created_at: 0,
+        seen_at: 0,
     };
     assert!(store.create_session(&session("a", 100)).await.unwrap());
     assert!(!store.create_session(&session("a", 200)).await.unwrap());
