@@ -158,11 +158,17 @@ fn validate(draft: &DnssecDraft, folder: &Path) -> Result<Wanted, Vec<Validation
             "the zone has one key for all: its file is `kskFile`".to_owned(),
         );
     }
+    let mut first: Option<Vec<u8>> = None;
     for (field, file) in ["kskFile", "zskFile"].into_iter().zip(&files) {
         let Some(file) = file else { continue };
         match dnssec::from_file(folder, file) {
             Err(error) => wrong(field, error.to_string()),
+            Ok(key) if first.as_deref() == Some(key.public()) => wrong(
+                field,
+                format!("`{file}` has the same key as `kskFile`: with one key for all, the mode is `csk`"),
+            ),
             Ok(key) => {
+                first = Some(key.public().to_vec());
                 let found = key.algorithm();
                 // The first key says what the others must be, unless the request does.
                 if let Ok(wanted) = *algorithm.get_or_insert(Ok(found))

@@ -210,17 +210,27 @@ impl Ops {
         };
         around.services.sort();
         around.services.dedup();
-        let mut problems: Vec<ValidationError> = around
-            .problems()
-            .into_iter()
-            .map(|problem| {
+        let found = around.problems();
+        let is_new = |set: &RecordSet| Some(set.id) == new.map(|new| new.id);
+        let own: Vec<&str> = found
+            .iter()
+            .filter(|problem| matches!(problem.subject, Subject::Record(set) if is_new(set)))
+            .map(|problem| problem.message.as_str())
+            .collect();
+        let mut problems: Vec<ValidationError> = found
+            .iter()
+            .filter_map(|problem| {
                 let message = match problem.subject {
-                    Subject::Record(set) if Some(set.id) != new.map(|new| new.id) => {
+                    // Both sets say that they are two.
+                    Subject::Record(set) if !is_new(set) && own.contains(&problem.message.as_str()) => {
+                        return None;
+                    }
+                    Subject::Record(set) if !is_new(set) => {
                         format!("{} {}: {}", set.name, set.rtype, problem.message)
                     }
-                    _ => problem.message,
+                    _ => problem.message.clone(),
                 };
-                ValidationError::new("name", ErrorCode::Conflict, message)
+                Some(ValidationError::new("name", ErrorCode::Conflict, message))
             })
             .collect();
         problems.dedup();

@@ -97,8 +97,8 @@ impl Ops {
     /// Lets a published key sign, and retires the one that did.
     ///
     /// # Errors
-    /// [`OpError::Forbidden`], [`OpError::NotFound`], [`OpError::Stale`]; [`OpError::Conflict`] for a key that is not
-    /// published, and before the time when that is safe, unless `force` is set.
+    /// [`OpError::Forbidden`], [`OpError::NotFound`], [`OpError::Stale`]; [`OpError::Conflict`] for a key that is active or
+    /// retired, and before the time when that is safe, unless `force` is set.
     pub async fn activate_key(
         &self,
         actor: &Actor,
@@ -109,8 +109,9 @@ impl Ops {
     ) -> Result<Written<DnssecView>, OpError> {
         require(actor, Permission::ZonesWrite)?;
         let guard = self.lock().await;
-        let (zone, row) = self.signed_zone(actor, zone, expected).await?;
-        let at = find(&row.value, tag, zone.id)?;
+        let (zone, row, at) = self
+            .waiting_key(actor, zone, tag, expected, "is active already")
+            .await?;
         let mut record = row.value.clone();
         let Some(key) = record.others.get_mut(at) else {
             return Err(OpError::not_found("key", tag));
@@ -147,8 +148,8 @@ impl Ops {
     ) -> Result<Written<DnssecView>, OpError> {
         require(actor, Permission::ZonesWrite)?;
         let guard = self.lock().await;
-        let (zone, row) = self.signed_zone(actor, zone, expected).await?;
-        let at = find(&row.value, tag, zone.id)?;
+        let active = "is active: activate another one in its place first";
+        let (zone, row, at) = self.waiting_key(actor, zone, tag, expected, active).await?;
         let mut record = row.value.clone();
         let key = record.others.remove(at);
         // Nothing was ever signed with a published ZSK, and no DS is to name a published KSK yet.
@@ -169,6 +170,33 @@ impl Ops {
         let row = row.ok_or_else(|| OpError::not_found("dnssec", zone.id))?;
         expect(expected, row.revision)?;
         Ok((zone, row))
+    }
+
+    /// The keys of a zone, and where among those that do not sign the one with this tag is.
+    ///
+    /// # Errors
+    /// [`OpError::Conflict`] for a key that does sign, which `active` says something about.
+    async fn waiting_key(
+        &self,
+        actor: &Actor,
+        zone: ZoneId,
+        tag: &str,
+        expected: impl Into<Expected>,
+        active: &str,
+    ) -> Result<(Zone, Row<KeysRecord>, usize), OpError> {
+        let (zone, row) = self.signed_zone(actor, zone, expected).await?;
+        let missing = || OpError::not_found("key", format!("{tag} of zone {}", zone.id));
+        let number = tag.parse().map_err(|_| missing())?;
+        if let Some(at) = place(&row.value, number) {
+            return Ok((zone, row, at));
+        }
+        let tags = dnssec::tags(&zone.name, &row.value, &self.key_folder());
+        match tags {
+            Ok(tags) if tags.contains(&number) => {
+                Err(OpError::conflict("", format!("the key {number} {active}")))
+            }
+            _ => Err(missing()),
+        }
     }
 
     /// Refuses a step that comes too early.
@@ -205,19 +233,9 @@ impl Ops {
 }
 
 /// Where the key with this tag is among those that do not sign.
-fn find(record: &KeysRecord, tag: &str, zone: ZoneId) -> Result<usize, OpError> {
-    let wanted: Option<u16> = tag.parse().ok();
-    let tags = record
-        .others
-        .iter()
-        .map(|key| dnssec::other(key).ok().map(|key| key.tag));
-    let mut places = tags
-        .enumerate()
-        .filter(|(_, tag)| tag.is_some() && *tag == wanted);
-    places
-        .next()
-        .map(|(at, _)| at)
-        .ok_or_else(|| OpError::not_found("key on its way in or out", format!("{tag} of zone {zone}")))
+fn place(record: &KeysRecord, tag: u16) -> Option<usize> {
+    let has_tag = |key: &OtherKey| dnssec::other(key).is_ok_and(|key| key.tag == tag);
+    record.others.iter().position(has_tag)
 }
 
 fn role(draft: &DnssecKeyDraft, mode: DnssecMode) -> Result<KeyRole, Vec<ValidationError>> {

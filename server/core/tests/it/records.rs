@@ -324,6 +324,11 @@ async fn an_alias_stands_alone_and_leads_somewhere() {
         "name"
     );
     assert_eq!(conflict(add(&world, zone, "A", "cname", &["c"]).await).0, "name");
+    let twice = add(&world, zone, "host", "A", &["192.0.2.2"]).await;
+    let Err(OpError::Conflict(problems)) = twice else {
+        panic!("{twice:?}");
+    };
+    assert_eq!(problems.len(), 1, "{problems:?}");
     let b = add(&world, zone, "b", "CNAME", &["host"]).await.unwrap();
     let back = world
         .ops

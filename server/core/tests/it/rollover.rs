@@ -91,7 +91,14 @@ async fn a_zsk_is_published_before_it_signs_and_kept_until_nobody_needs_it() {
     assert_eq!(view.ds, made.ds);
     let (_, message) = conflict(ops.remove_key(&admin, id, &old.to_string(), None, false).await);
     assert!(message.contains("too early"), "{message}");
-    for tag in [new.to_string(), ksk.to_string(), "x".to_owned()] {
+    for tag in [new, ksk].map(|tag| tag.to_string()) {
+        let (_, message) = conflict(ops.remove_key(&admin, id, &tag, None, true).await);
+        assert!(message.contains("is active: activate another"), "{message}");
+        let (_, message) = conflict(ops.activate_key(&admin, id, &tag, None, true).await);
+        assert!(message.contains("is active already"), "{message}");
+    }
+    let nobody = (0..).find(|tag| ![new, old, ksk].contains(tag)).unwrap();
+    for tag in [nobody.to_string(), "x".to_owned()] {
         let missing = ops.remove_key(&admin, id, &tag, None, true).await;
         assert!(
             matches!(missing, Err(OpError::NotFound { .. })),
@@ -219,6 +226,7 @@ async fn keys_in_files_are_read_at_the_start_and_again_and_problems_are_told() {
         .arg(keys.join("pipe.pem"))
         .status();
     assert!(pipe.unwrap().success());
+    fs::copy(keys.join("ksk.pem"), keys.join("copy.pem")).unwrap();
     let with = |ksk: &str, zsk: &str| DnssecDraft {
         ksk_file: Some(ksk.to_owned()),
         zsk_file: Some(zsk.to_owned()),
@@ -257,6 +265,12 @@ async fn keys_in_files_are_read_at_the_start_and_again_and_problems_are_told() {
         ..draft("csk")
     };
     assert_eq!(fields(ops.put_dnssec(&admin, id, None, &one).await), ["zskFile"]);
+    for same in ["keys/ksk.pem", "keys/./ksk.pem", "keys/copy.pem"] {
+        let twice = ops
+            .put_dnssec(&admin, id, None, &with("keys/ksk.pem", same))
+            .await;
+        assert_eq!(fields(twice), ["zskFile"], "{same}");
+    }
     let good = with("keys/ksk.pem", "keys/zsk.pem");
     let view = ops.put_dnssec(&admin, id, None, &good).await.unwrap().value;
     assert_eq!(view.keys[1].file.as_deref(), Some("keys/zsk.pem"));
