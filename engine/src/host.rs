@@ -71,6 +71,12 @@ impl HostAddresses {
         }
     }
 
+    /// Whether the last answer was that there are none. Before the first answer nothing is known.
+    #[must_use]
+    pub fn leads_nowhere(&self) -> bool {
+        self.addresses.is_empty() && self.resolved_at > 0
+    }
+
     /// TTL that an answer with them may have, seconds.
     #[must_use]
     pub fn ttl(&self) -> u32 {

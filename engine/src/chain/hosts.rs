@@ -1,7 +1,8 @@
 //! Members that are host names: who is a candidate for the addresses behind them, and what the answer is.
 //!
-//! Without `flatten` the name is the answer and every member can be a candidate, whatever the family asked for. With it
-//! the addresses are: a member without one of the family is no candidate.
+//! Without `flatten` the name is the answer, and a member can be a candidate whatever the family asked for, unless a
+//! resolver has said that the name leads nowhere. With it the addresses are: a member without one of the family is no
+//! candidate.
 
 use super::{Candidate, Run, Scratch};
 use crate::decision::Outcome;
@@ -15,14 +16,23 @@ fn has_addresses(pool: &CompiledPool, candidate: Candidate, family: Family) -> b
     addresses.is_some_and(|known| known.as_ref().is_some_and(|known| !known.of(family).is_empty()))
 }
 
-/// Takes members out that have no address to answer with.
+/// Whether it is known that the name of a candidate has no addresses. That nobody has asked yet, or got no answer, says
+/// nothing: clients have resolvers of their own.
+fn leads_nowhere(pool: &CompiledPool, candidate: Candidate) -> bool {
+    let addresses = candidate.member(pool).map(|member| member.slot.addresses());
+    addresses.is_some_and(|known| known.as_ref().is_some_and(|known| known.leads_nowhere()))
+}
+
+/// Takes members out that have nothing to answer with.
 #[inline(never)]
 pub(super) fn retain(run: &Run<'_>, scratch: &mut Scratch) {
+    let (pool, family) = (run.pool, run.ctx.family);
     if run.service.flatten {
-        let (pool, family) = (run.pool, run.ctx.family);
         scratch
             .set
             .retain(|candidate| has_addresses(pool, *candidate, family));
+    } else {
+        scratch.set.retain(|candidate| !leads_nowhere(pool, *candidate));
     }
 }
 

@@ -71,9 +71,12 @@ fn why_excluded(member: &CompiledMember, by_name: bool, family: Family) -> &'sta
         (Some(ip), _) if !family.matches(ip) => "of the other address family",
         (_, AdminState::Down) => "set down by the operator",
         (_, AdminState::Drain) => "draining",
-        (None, AdminState::Up) => "a host name without a known address of this family",
-        (None, _) if by_name && member.slot.score() > 0.0 => {
-            "a host name without a known address of this family"
+        (None, state) if by_name && (state == AdminState::Up || member.slot.score() > 0.0) => {
+            let known = member.slot.addresses();
+            match known.as_ref() {
+                Some(known) if known.leads_nowhere() => "a host name without addresses",
+                _ => "a host name without a known address of this family",
+            }
         }
         _ => "unhealthy: its score is 0",
     }

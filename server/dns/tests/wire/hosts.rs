@@ -249,6 +249,36 @@ fn nobody_is_left() {
     }
 }
 
+/// Whoever gets the CNAME could do nothing with it.
+#[test]
+fn a_name_that_leads_nowhere_is_no_candidate() {
+    let (server, slots) = server();
+    let ask = |qtype| server.both(&Ask::new("x.wild.zone.test.", qtype));
+    let to = |name: &str| [format!("x.wild.zone.test. CNAME 30 {name}.lb.example.net.")];
+    let slot = |name: &str| site().slot(&slots, &format!("{name}.lb.example.net")).unwrap();
+    assert_eq!(ask(A).shown_answers(), to("eu"));
+    // A resolver that does not answer says nothing about it: clients have others.
+    let nowhere = HostAddresses::new(Vec::new(), 60, 2);
+    let failed = HostAddresses::default().failed(3, "SERVFAIL".to_owned());
+    slot("eu").set_addresses(Some(Arc::new(failed)));
+    assert_eq!(ask(A).shown_answers(), to("eu"));
+    // What one has said before stays, though.
+    for known in [nowhere.clone(), nowhere.failed(3, "SERVFAIL".to_owned())] {
+        slot("eu").set_addresses(Some(Arc::new(known)));
+        for qtype in [A, TXT, CNAME] {
+            assert_eq!(ask(qtype).shown_answers(), to("us"), "{qtype}");
+        }
+    }
+    slot("us").set_addresses(Some(Arc::new(nowhere)));
+    for qtype in [A, TXT] {
+        let reply = ask(qtype);
+        assert_eq!((reply.rcode(), reply.answers().len()), (0, 0), "{qtype}");
+        assert!(reply.negative_soa().is_some());
+    }
+    slot("eu").set_addresses(None);
+    assert_eq!(ask(A).shown_answers(), to("eu"), "it is not known yet");
+}
+
 #[test]
 fn flattened_the_addresses_are_the_answer() {
     let (server, slots) = server();
