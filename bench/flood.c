@@ -1,10 +1,11 @@
 /* Datagrams that nobody wants answered, to a DNS server on loopback, at a rate that does not depend on the server.
  *
- *     flood -k junk|names|queries -p PORT -b FROM -z ZONE [-l LABEL] [-r RATE] [-n SOCKETS] [-t SECONDS]
+ *     flood -k junk|names|queries -p PORT -b FROM -z ZONE [-l LABEL] [-r RATE] [-n SOCKETS] [-t SECONDS] [-m]
  *
  *   junk     random octets of 12 to 100
  *   names    queries for random names below ZONE, as if a resolver was made to ask for them
  *   queries  queries for LABEL.ZONE
+ * With -m each socket sends from a network of its own, as if sources were forged: the third octet of FROM is counted up.
  * RATE is in datagrams a second; 0 is as many as this core can send. They leave in groups (UDP GSO). Replies are not read.
  * The result is one line of JSON. */
 #define _GNU_SOURCE
@@ -60,10 +61,10 @@ static size_t add_labels(unsigned char *to, const char *name) {
 }
 
 int main(int argument_count, char **arguments) {
-    int port = 0, sockets = 16;
+    int port = 0, sockets = 16, many = 0;
     double rate = 0, seconds = 2;
     const char *kind = "", *from = "127.0.0.3", *zone = "bench.test", *label = "s000";
-    for (int option; (option = getopt(argument_count, arguments, "k:p:b:z:l:r:n:t:")) != -1;) {
+    for (int option; (option = getopt(argument_count, arguments, "k:p:b:z:l:r:n:t:m")) != -1;) {
         switch (option) {
         case 'k': kind = optarg; break;
         case 'p': port = atoi(optarg); break;
@@ -73,6 +74,7 @@ int main(int argument_count, char **arguments) {
         case 'r': rate = atof(optarg); break;
         case 'n': sockets = atoi(optarg); break;
         case 't': seconds = atof(optarg); break;
+        case 'm': many = 1; break;
         default: return 64;
         }
     }
@@ -97,7 +99,10 @@ int main(int argument_count, char **arguments) {
         struct sockaddr_in here = {.sin_family = AF_INET};
         fds[i] = socket(AF_INET, SOCK_DGRAM, 0);
         setsockopt(fds[i], SOL_SOCKET, SO_RCVBUF, &little, sizeof little);
-        if (inet_pton(AF_INET, from, &here.sin_addr) != 1 || bind(fds[i], (struct sockaddr *)&here, sizeof here))
+        if (inet_pton(AF_INET, from, &here.sin_addr) != 1)
+            fail("that address cannot be sent from");
+        here.sin_addr.s_addr = htonl(ntohl(here.sin_addr.s_addr) + (many ? (uint32_t)i << 8 : 0));
+        if (bind(fds[i], (struct sockaddr *)&here, sizeof here))
             fail("that address cannot be sent from");
         if (connect(fds[i], (struct sockaddr *)&server, sizeof server) != 0)
             fail("no socket");

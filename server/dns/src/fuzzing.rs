@@ -4,7 +4,7 @@
 use crate::bridge::{Bridge, Context, Handled, Moment, Place, Slow};
 use crate::cookie::CookieSecret;
 use crate::encode::udp_limit;
-use crate::proxy::{Header, MOST, Opened, Proxies, read};
+use crate::proxy::{Header, MOST, Opened, Proxies, ProxyFault, read};
 use crate::settings::DnsSettings;
 use crate::stats::{DnsStats, Slot, Transport};
 use crate::wire::{HEADER, MAX_PAYLOAD, PLAIN_PAYLOAD, parse};
@@ -280,7 +280,8 @@ pub fn proxied(datagram: &[u8]) {
                 assert_eq!(plain, reply, "to the message of {opened}");
             });
         }
-        (Header::Absent, Opened::Missing) | (Header::Cut(_) | Header::Bad, Opened::Bad) => {}
+        (Header::Not(one), Opened::Not(other)) => assert_eq!(one, other),
+        (Header::Cut(_), Opened::Not(ProxyFault::Bad)) => {}
         other => unreachable!("{other:?}"),
     }
 }

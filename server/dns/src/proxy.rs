@@ -9,6 +9,8 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
 /// What every header begins with.
 const SIGNATURE: &[u8; 12] = b"\r\n\r\n\0\r\nQUIT\n";
+/// What a header of version 1 begins with.
+const VERSION_1: &[u8; 6] = b"PROXY ";
 /// Octets of a header before its addresses.
 const FIXED: usize = 16;
 /// Octets of addresses and what else there is, at most. The addresses take 36.
@@ -16,15 +18,35 @@ const MOST_REST: usize = 512;
 /// Octets of a header, at most.
 pub(crate) const MOST: usize = FIXED + MOST_REST;
 
+/// Why a message of a proxy is not taken.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum ProxyFault {
+    /// No header. A proxy must not leave it out: whose query it is cannot be told.
+    Missing,
+    /// A header of the version in text, which is not read.
+    Version1,
+    /// A header that says nothing.
+    Bad,
+}
+
+impl ProxyFault {
+    /// What the log says.
+    pub(crate) const fn as_str(self) -> &'static str {
+        match self {
+            Self::Missing => "there is no PROXY header",
+            Self::Version1 => "PROXY protocol version 1; version 2 is wanted",
+            Self::Bad => "the PROXY header is broken",
+        }
+    }
+}
+
 /// What stands at the beginning of a datagram or connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Header {
-    /// Something else.
-    Absent,
+    /// Something else, or a header that breaks a rule.
+    Not(ProxyFault),
     /// The beginning of a header, which can be judged when there are so many octets.
     Cut(usize),
-    /// A header that breaks a rule.
-    Bad,
     /// A header.
     Whole {
         /// Whom the sender speaks for; `None`: for itself.
@@ -41,6 +63,9 @@ pub(crate) fn is_header(octets: &[u8]) -> bool {
 
 /// Reads what `octets` begin with.
 pub(crate) fn read(octets: &[u8]) -> Header {
+    if octets.starts_with(VERSION_1) {
+        return Header::Not(ProxyFault::Version1);
+    }
     let Some((fixed, rest)) = octets.split_first_chunk::<FIXED>() else {
         let begun = octets
             .get(..SIGNATURE.len().min(octets.len()))
@@ -48,18 +73,18 @@ pub(crate) fn read(octets: &[u8]) -> Header {
         return if SIGNATURE.starts_with(begun) {
             Header::Cut(FIXED)
         } else {
-            Header::Absent
+            Header::Not(ProxyFault::Missing)
         };
     };
     let Some((&[command, family, high, low], [])) = fixed
         .strip_prefix(SIGNATURE)
         .and_then(|fields| fields.split_first_chunk::<4>())
     else {
-        return Header::Absent;
+        return Header::Not(ProxyFault::Missing);
     };
     let size = usize::from(u16::from_be_bytes([high, low]));
     if size > MOST_REST {
-        return Header::Bad;
+        return Header::Not(ProxyFault::Bad);
     }
     let length = FIXED + size;
     let Some(rest) = rest.get(..size) else {
@@ -70,9 +95,9 @@ pub(crate) fn read(octets: &[u8]) -> Header {
         0x20 => None,
         0x21 => match client(family, rest) {
             Ok(client) => client,
-            Err(()) => return Header::Bad,
+            Err(()) => return Header::Not(ProxyFault::Bad),
         },
-        _ => return Header::Bad,
+        _ => return Header::Not(ProxyFault::Bad),
     };
     Header::Whole { client, length }
 }
@@ -104,10 +129,8 @@ fn client(family: u8, rest: &[u8]) -> Result<Option<SocketAddr>, ()> {
 pub(crate) enum Opened {
     /// It holds a message of this client.
     Message(IpAddr),
-    /// A proxy must not leave out the header: whose query it is cannot be told.
-    Missing,
-    /// A header that says nothing.
-    Bad,
+    /// It is not taken.
+    Not(ProxyFault),
 }
 
 /// The networks that are trusted to say whom they speak for.
@@ -140,8 +163,8 @@ impl Proxies {
                 *length = end - taken;
                 Opened::Message(client.map_or(peer, |client| client.ip()))
             }
-            Header::Absent => Opened::Missing,
-            Header::Whole { .. } | Header::Cut(_) | Header::Bad => Opened::Bad,
+            Header::Not(fault) => Opened::Not(fault),
+            Header::Whole { .. } | Header::Cut(_) => Opened::Not(ProxyFault::Bad),
         }
     }
 }
@@ -217,14 +240,12 @@ mod tests {
             header(0x21, 0x11, &[&V4[..], &[0; 501]].concat()),
             header(0x20, 0x00, &[0; 60_000]),
         ] {
-            assert_eq!(read(&octets), Header::Bad, "{octets:02x?}");
+            assert_eq!(read(&octets), Header::Not(ProxyFault::Bad), "{octets:02x?}");
         }
-        for octets in [
-            &b"PROXY TCP4 192.0.2.1 192.0.2.2 1 53\r\n"[..],
-            b"\r\n\r\nx",
-            &[0; 16],
-        ] {
-            assert_eq!(read(octets), Header::Absent);
+        let version_1 = b"PROXY TCP4 192.0.2.1 192.0.2.2 1 53\r\n";
+        assert_eq!(read(version_1), Header::Not(ProxyFault::Version1));
+        for octets in [&b"\r\n\r\nx"[..], b"PROXYx", &[0; 16]] {
+            assert_eq!(read(octets), Header::Not(ProxyFault::Missing));
         }
     }
 
@@ -243,8 +264,11 @@ mod tests {
         let client = Opened::Message("192.0.2.1".parse().unwrap());
         assert_eq!(open(proxy, &sent), (client, b"message".to_vec()));
         assert_eq!(open(stranger, &sent), (Opened::Message(stranger), sent.clone()));
-        assert_eq!(open(proxy, b"message"), (Opened::Missing, b"message".to_vec()));
-        assert_eq!(open(proxy, &sent[..20]).0, Opened::Bad);
+        assert_eq!(
+            open(proxy, b"message"),
+            (Opened::Not(ProxyFault::Missing), b"message".to_vec())
+        );
+        assert_eq!(open(proxy, &sent[..20]).0, Opened::Not(ProxyFault::Bad));
         let own = header(0x20, 0, &[]);
         assert_eq!(open(proxy, &own), (Opened::Message(proxy), Vec::new()));
         assert!(Proxies::new(&[]).is_none());

@@ -2,22 +2,14 @@
 //!
 //! Who forges the address of a victim makes a server send what the victim has not asked for. Beyond the limit some
 //! replies are left out, and some say "truncated": a true client then comes over TCP, or with a cookie, and is served
-//! without limit. The table has a fixed size and no lock; when it is full, the network that is quietest gives way.
+//! without limit.
 
+use crate::buckets::{Buckets, SECOND, network};
 use crate::settings::RateLimit;
-use std::hash::{BuildHasher as _, RandomState};
 use std::net::IpAddr;
-use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Places of a set, which is a cache line.
-const WAYS: usize = 8;
-/// Sets: half a megabyte.
+/// Sets of the table: half a megabyte.
 const SETS: usize = 1 << 13;
-/// Bits of an entry that are a time; the others tell whose it is.
-const TIME_BITS: u32 = 40;
-const TIME: u64 = (1 << TIME_BITS) - 1;
-/// Microseconds of a second: as much is saved up at most.
-const SECOND: u64 = 1_000_000;
 
 /// What a reply says, as far as limits go: each kind has a limit of its own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -48,11 +40,6 @@ pub(crate) enum Verdict {
     Drop,
 }
 
-/// Eight entries: 24 bits of a hash, and when the network will have its whole second's worth again, microseconds.
-#[derive(Debug, Default)]
-#[repr(align(64))]
-struct Set([AtomicU64; WAYS]);
-
 /// The limit, shared by all threads.
 #[derive(Debug)]
 pub(crate) struct ResponseRate {
@@ -61,8 +48,7 @@ pub(crate) struct ResponseRate {
     slip: u32,
     bits_v4: u8,
     bits_v6: u8,
-    hasher: RandomState,
-    sets: Box<[Set]>,
+    buckets: Buckets,
 }
 
 impl ResponseRate {
@@ -76,14 +62,16 @@ impl ResponseRate {
             slip: limit.slip,
             bits_v4: limit.ipv4_prefix.min(32),
             bits_v6: limit.ipv6_prefix.min(128),
-            hasher: RandomState::new(),
-            sets: std::iter::repeat_with(Set::default).take(SETS).collect(),
+            buckets: Buckets::new(SETS),
         })
     }
 
     /// Decides about one reply. `now` is in microseconds since any moment; `limited` counts what this thread has limited.
     pub(crate) fn judge(&self, ip: IpAddr, kind: Kind, now: u64, limited: &mut u32) -> Verdict {
-        if self.admit(self.hash(ip, kind as u8), now, self.interval) {
+        if self
+            .buckets
+            .admit(self.hash(ip, kind as u8), now, self.interval, SECOND)
+        {
             return Verdict::Send;
         }
         *limited = limited.wrapping_add(1);
@@ -98,68 +86,32 @@ impl ResponseRate {
     /// some limit is reached, and the rest is work for next to nothing. Some are told "truncated" all the same, but no
     /// more than the limit.
     pub(crate) fn judge_query(&self, ip: IpAddr, now: u64, limited: &mut u32) -> Verdict {
-        if self.admit(self.hash(ip, QUERIES), now, (self.interval / KINDS).max(1)) {
+        if self.buckets.admit(
+            self.hash(ip, QUERIES),
+            now,
+            (self.interval / KINDS).max(1),
+            SECOND,
+        ) {
             return Verdict::Send;
         }
         *limited = limited.wrapping_add(1);
         let slips = self.slip > 0
             && limited.is_multiple_of(self.slip)
-            && self.admit(self.hash(ip, SLIPS), now, self.interval);
+            && self
+                .buckets
+                .admit(self.hash(ip, SLIPS), now, self.interval, SECOND);
         if slips { Verdict::Slip } else { Verdict::Drop }
     }
 
     fn hash(&self, ip: IpAddr, what: u8) -> u64 {
-        let network = match ip {
-            IpAddr::V4(v4) => u128::from(v4.to_bits() & mask(self.bits_v4, 32) as u32) | 1 << 127,
-            IpAddr::V6(v6) => v6.to_bits() & mask(self.bits_v6, 128),
-        };
-        self.hasher.hash_one((network, what))
+        self.buckets.hash((network(ip, self.bits_v4, self.bits_v6), what))
     }
-
-    /// Takes one reply's worth from a network, if it has one (the generic cell rate algorithm).
-    fn admit(&self, hash: u64, now: u64, interval: u64) -> bool {
-        let now = now & TIME;
-        let Some(Set(entries)) = self.sets.get(hash as usize % SETS) else {
-            return true;
-        };
-        let tag = hash & !TIME;
-        // How far the time of an entry lies ahead; what has passed is nothing.
-        let ahead = |entry: u64| {
-            let ahead = (entry & TIME).wrapping_sub(now) & TIME;
-            if ahead > TIME / 2 { 0 } else { ahead }
-        };
-        let mut quietest = (u64::MAX, None);
-        for place in entries {
-            let entry = place.load(Ordering::Relaxed);
-            if entry & !TIME == tag {
-                let next = ahead(entry) + interval;
-                if next > SECOND.max(interval) {
-                    return false;
-                }
-                // Two threads at once: one reply more than the limit is no harm.
-                place.store(tag | ((now + next) & TIME), Ordering::Relaxed);
-                return true;
-            }
-            if ahead(entry) < quietest.0 {
-                quietest = (ahead(entry), Some(place));
-            }
-        }
-        if let (_, Some(place)) = quietest {
-            place.store(tag | ((now + interval) & TIME), Ordering::Relaxed);
-        }
-        true
-    }
-}
-
-/// The upper `bits` of `of`.
-fn mask(bits: u8, of: u8) -> u128 {
-    let all = u128::MAX >> (128 - u32::from(of));
-    all.checked_shl(u32::from(of - bits)).unwrap_or(0) & all
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::buckets::{TIME, WAYS};
 
     fn rate(responses_per_second: u32, slip: u32) -> ResponseRate {
         ResponseRate::new(&RateLimit {

@@ -4,6 +4,7 @@
 //! one. Slots live as long as the [`DnsStats`], also through a restart of the listeners: counters never go back.
 
 use crate::limit::QueryLimit;
+use crate::proxy::ProxyFault;
 use crate::rate::Verdict;
 use std::net::IpAddr;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -101,6 +102,35 @@ fn add(counter: Option<&Counter>, by: u64) {
     }
 }
 
+/// Why a datagram or message gets no reply.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Unanswered {
+    /// It is no query: shorter than a header, or itself a response.
+    NoQuery = 0,
+    /// Its PROXY header is broken, or of version 1.
+    Proxy = 1,
+    /// The thread is overloaded, and the client's network has had its share.
+    Share = 2,
+    /// The thread is overloaded, and it asks for nothing that exists.
+    Scarce = 3,
+}
+
+impl Unanswered {
+    /// Every reason.
+    pub const ALL: [Self; 4] = [Self::NoQuery, Self::Proxy, Self::Share, Self::Scarce];
+
+    /// Label in metrics.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::NoQuery => "no-query",
+            Self::Proxy => "proxy",
+            Self::Share => "share",
+            Self::Scarce => "scarce",
+        }
+    }
+}
+
 /// What a thread has done in one batch and not counted yet: answers with addresses, which are nearly all.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Tally {
@@ -132,7 +162,7 @@ pub(crate) struct Slot {
     latency: [Counter; LATENCY_BOUNDS.len() + 1],
     latency_ns: Counter,
     no_data: Counter,
-    dropped: Counter,
+    unanswered: [Counter; Unanswered::ALL.len()],
     truncated: Counter,
     limited_dropped: Counter,
     limited_slipped: Counter,
@@ -180,8 +210,8 @@ impl Slot {
         add(Some(&self.no_data), 1);
     }
 
-    pub(crate) fn dropped(&self) {
-        add(Some(&self.dropped), 1);
+    pub(crate) fn unanswered(&self, reason: Unanswered) {
+        add(self.unanswered.get(reason as usize), 1);
     }
 
     pub(crate) fn truncated(&self) {
@@ -225,6 +255,7 @@ pub struct DnsStats {
     warned_of_proxy: AtomicU64,
     transfers: [Counter; 2],
     transfers_refused: Counter,
+    transfers_broken: Counter,
     tsig_errors: Counter,
     /// Unix time of the last warning about a refused transfer.
     warned_of_transfer: AtomicU64,
@@ -285,10 +316,10 @@ impl DnsStats {
     }
 
     /// Counts a datagram or connection of a proxy that does not say whom it speaks for, and logs it at most once a minute.
-    pub(crate) fn proxy_refused(&self, proxy: IpAddr, now: u64) {
+    pub(crate) fn proxy_refused(&self, proxy: IpAddr, fault: ProxyFault, now: u64) {
         add(Some(&self.proxy_refused), 1);
         if once_a_minute(&self.warned_of_proxy, now) {
-            tracing::warn!(%proxy, "a proxy sends messages without a PROXY header, or with a broken one");
+            tracing::warn!(%proxy, "a proxy does not say whom it speaks for: {}", fault.as_str());
         }
     }
 
@@ -301,6 +332,11 @@ impl DnsStats {
     pub(crate) fn transfer_refused(&self, now: u64) -> bool {
         add(Some(&self.transfers_refused), 1);
         once_a_minute(&self.warned_of_transfer, now)
+    }
+
+    /// Counts a transfer that was begun and not finished.
+    pub(crate) fn transfer_broken(&self) {
+        add(Some(&self.transfers_broken), 1);
     }
 
     /// Counts a message whose signature was not good.
@@ -329,6 +365,7 @@ impl DnsStats {
             proxy_refused: load(&self.proxy_refused),
             transfers: self.transfers.each_ref().map(load),
             transfers_refused: load(&self.transfers_refused),
+            transfers_broken: load(&self.transfers_broken),
             tsig_errors: load(&self.tsig_errors),
             over_limit: self.limit.refused(),
             ..DnsCounts::default()
@@ -344,7 +381,7 @@ impl DnsStats {
             sum(&mut counts.latency, &slot.latency);
             counts.latency_ns += load(&slot.latency_ns);
             counts.no_data += load(&slot.no_data);
-            counts.dropped += load(&slot.dropped);
+            sum(&mut counts.unanswered, &slot.unanswered);
             counts.truncated += load(&slot.truncated);
             counts.limited_dropped += load(&slot.limited_dropped);
             counts.limited_slipped += load(&slot.limited_slipped);
@@ -368,8 +405,9 @@ pub struct DnsCounts {
     pub latency_ns: u64,
     /// Replies with NOERROR and an empty answer section (NODATA).
     pub no_data: u64,
-    /// Messages without a reply: no DNS, or themselves responses.
-    pub dropped: u64,
+    /// Messages and datagrams without a reply, by [`Unanswered`]; those that response rate limiting left out are
+    /// [apart](Self::limited_dropped).
+    pub unanswered: [u64; Unanswered::ALL.len()],
     /// Replies with TC.
     pub truncated: u64,
     /// Replies that response rate limiting left out.
@@ -398,6 +436,8 @@ pub struct DnsCounts {
     pub transfers: [u64; 2],
     /// Transfers that were refused.
     pub transfers_refused: u64,
+    /// Transfers that were begun and not finished.
+    pub transfers_broken: u64,
     /// Messages with a TSIG signature that was not good.
     pub tsig_errors: u64,
 }
@@ -408,6 +448,12 @@ impl DnsCounts {
     pub fn responses_of(&self, rcode: &str) -> u64 {
         let at = RCODES.iter().position(|name| *name == rcode);
         self.responses.iter().filter_map(|row| row.get(at?)).sum()
+    }
+
+    /// Messages that got no reply for this reason.
+    #[must_use]
+    pub fn unanswered_for(&self, reason: Unanswered) -> u64 {
+        self.unanswered.get(reason as usize).copied().unwrap_or(0)
     }
 
     /// Replies that the latency buckets hold.

@@ -3,6 +3,7 @@
 //! A transfer is made as its client reads it: it holds one snapshot, some records ahead and nothing else, and each step
 //! takes little time, so that other queries of the connection are answered between.
 
+use crate::stats::DnsStats;
 use crate::tsig::Tsig;
 use crate::wire::{HEADER, Query, ReplyEdns, code, flag};
 use crate::writer::Writer;
@@ -81,6 +82,8 @@ pub(crate) struct Granted {
     opt: Vec<u8>,
     tsig: Option<Tsig>,
     zone: gslb_engine::model::ZoneId,
+    name: String,
+    serial: u32,
     soa: ZoneRecord,
     body: Body,
     permit: Option<OwnedSemaphorePermit>,
@@ -106,6 +109,8 @@ impl Granted {
             opt,
             tsig: None,
             zone: zone.id?,
+            name: zone.name.to_string(),
+            serial: zone.serial,
             soa: zone.soa_record()?,
             body,
             permit,
@@ -118,13 +123,25 @@ impl Granted {
     }
 
     /// Begins. `None`: the snapshot is another one than the transfer was granted on.
-    pub(crate) fn begin(self, snapshot: &Arc<Snapshot>) -> Option<Transfer> {
+    pub(crate) fn begin(self, snapshot: &Arc<Snapshot>, stats: &Arc<DnsStats>) -> Option<Transfer> {
         let source = match self.body {
             Body::Whole => Source::Whole(snapshot.contents(self.zone)?),
             Body::Differences(ref list) => Source::Differences(list.clone().into()),
             Body::Current => Source::Nothing,
         };
-        Some(Transfer::new(self.head(source), self.tsig, self.permit))
+        let report = Report {
+            zone: self.name.clone(),
+            serial: self.serial,
+            differences: matches!(self.body, Body::Differences(_)),
+            signed: self.tsig.is_some(),
+            octets: 0,
+            messages: 0,
+            done: false,
+            stats: Arc::clone(stats),
+        };
+        let mut transfer = Transfer::new(self.head(source), self.tsig, self.permit);
+        transfer.report = Some(report);
+        Some(transfer)
     }
 
     /// The whole transfer in one message over UDP, unless it is longer than `limit`. The zone as a whole never is tried.
@@ -190,6 +207,58 @@ pub(crate) enum Step {
     Broken,
 }
 
+/// What the log says about a transfer, when it is over.
+#[derive(Debug)]
+struct Report {
+    zone: String,
+    serial: u32,
+    differences: bool,
+    signed: bool,
+    /// Of all messages that were made.
+    octets: u64,
+    messages: u64,
+    /// All was sent.
+    done: bool,
+    stats: Arc<DnsStats>,
+}
+
+impl Drop for Report {
+    fn drop(&mut self) {
+        let Self {
+            zone,
+            serial,
+            differences,
+            signed,
+            octets,
+            messages,
+            done,
+            stats,
+        } = &*self;
+        if *done {
+            tracing::info!(
+                zone,
+                serial,
+                differences,
+                signed,
+                octets,
+                messages,
+                "a zone was transferred"
+            );
+        } else {
+            stats.transfer_broken();
+            tracing::warn!(
+                zone,
+                serial,
+                differences,
+                signed,
+                octets,
+                messages,
+                "a transfer of a zone was broken off: its connection has ended, or did not take it any more"
+            );
+        }
+    }
+}
+
 /// A transfer on its way.
 #[derive(Debug)]
 pub(crate) struct Transfer {
@@ -204,6 +273,8 @@ pub(crate) struct Transfer {
     /// Longest message.
     limit: usize,
     messages: u64,
+    /// Of transfers over streams.
+    report: Option<Report>,
     /// One of the transfers that may be on their way.
     _permit: Option<OwnedSemaphorePermit>,
 }
@@ -221,6 +292,7 @@ impl Transfer {
             octets,
             limit: MAX_MESSAGE,
             messages: 0,
+            report: None,
             _permit: permit,
         }
     }
@@ -231,6 +303,9 @@ impl Transfer {
             return Step::More;
         }
         if self.ahead.is_empty() {
+            if let Some(report) = &mut self.report {
+                report.done = true;
+            }
             return Step::End;
         }
         self.message(now)
@@ -309,6 +384,10 @@ impl Transfer {
             tsig.sign(now, &mut out);
         }
         self.messages += 1;
+        if let Some(report) = &mut self.report {
+            report.messages = self.messages;
+            report.octets += u64::try_from(out.len()).unwrap_or_default();
+        }
         Step::Message(out)
     }
 }

@@ -1,7 +1,7 @@
 //! Counters of DNS and probes, in the words of the catalogue.
 
 use gslb_core::metrics::{Sample, Source, Value};
-use gslb_dns::{DnsStats, LATENCY_BOUNDS, QTYPES, RCODES, Transport};
+use gslb_dns::{DnsStats, LATENCY_BOUNDS, QTYPES, RCODES, Transport, Unanswered};
 use gslb_probe::{HealthEvent, HealthState, NameStats, ProbeStats};
 use gslb_script::Workers;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -43,6 +43,13 @@ impl Source for DnsSource {
                 buckets: bounds.zip(counts.latency).collect(),
             },
         });
+        let unanswered = Unanswered::ALL.map(|reason| (reason.as_str(), counts.unanswered_for(reason)));
+        for (reason, value) in unanswered
+            .into_iter()
+            .chain([("rate-limit", counts.limited_dropped)])
+        {
+            out.push(Sample::count("gslbd_dns_dropped_total", &[reason], value));
+        }
         for (action, value) in [("drop", counts.limited_dropped), ("slip", counts.limited_slipped)] {
             out.push(Sample::count("gslbd_dns_rate_limited_total", &[action], value));
         }
@@ -51,9 +58,9 @@ impl Source for DnsSource {
         }
         for (name, value) in [
             ("gslbd_dns_transfers_refused_total", counts.transfers_refused),
+            ("gslbd_dns_transfers_broken_total", counts.transfers_broken),
             ("gslbd_dns_tsig_errors_total", counts.tsig_errors),
             ("gslbd_dns_no_data_total", counts.no_data),
-            ("gslbd_dns_dropped_total", counts.dropped),
             ("gslbd_dns_truncated_total", counts.truncated),
             ("gslbd_dns_panics_total", counts.panics),
             ("gslbd_dns_send_errors_total", counts.send_errors),

@@ -95,8 +95,10 @@ pub const CATALOGUE: &[Metric] = &[
     metric(
         Counter,
         "gslbd_dns_dropped_total",
-        &[],
-        "Packets that got no response",
+        &["reason"],
+        "Messages that got no response: no-query is no DNS, or itself a response; proxy has a bad PROXY header; rate-limit \
+         is over the response rate limit; and of an overloaded thread, share is over the share of its network, and scarce \
+         asks for nothing that exists",
     ),
     metric(
         Counter,
@@ -170,6 +172,12 @@ pub const CATALOGUE: &[Metric] = &[
         "gslbd_dns_transfers_refused_total",
         &[],
         "Transfers of zones refused: not a peer, or signed online",
+    ),
+    metric(
+        Counter,
+        "gslbd_dns_transfers_broken_total",
+        &[],
+        "Transfers of zones that were begun and not finished: the connection ended, or took no more",
     ),
     metric(
         Counter,

@@ -6,6 +6,7 @@ mod pressure;
 mod signed;
 
 pub(crate) use plain::AHEAD;
+pub(crate) use pressure::Pressed;
 
 use crate::cookie::Checked;
 use crate::decide::{Addresses, Answer, Asker, Plan, decide};
@@ -16,7 +17,7 @@ use crate::proxy::Proxies;
 use crate::rate::{Kind, Verdict};
 use crate::sections::Source;
 use crate::settings::DnsSettings;
-use crate::stats::{DnsStats, Slot, Tally, Transport};
+use crate::stats::{DnsStats, Slot, Tally, Transport, Unanswered};
 use crate::transfer::{Granted, is_transfer};
 use crate::tsig::Tsig;
 use crate::wire::{ErrorReply, Query, Rejection, ReplyEdns, parse, rcode};
@@ -228,7 +229,7 @@ impl Bridge {
                     Ok(()) => self.reject(moment, query.error(rcode::REFUSED), client, out),
                 }
             }
-            Err(Rejection::Drop) => moment.slot.dropped(),
+            Err(Rejection::Drop) => moment.slot.unanswered(Unanswered::NoQuery),
             Err(Rejection::Answer(mut error)) => {
                 if let Err(rcode) = self.verify(moment, message, error.tsig) {
                     error.rcode = rcode;
@@ -280,7 +281,7 @@ impl Bridge {
         out.clear();
         match parse(message) {
             Ok(query) => self.reject(moment, query.error(rcode), client, out),
-            Err(Rejection::Drop) => moment.slot.dropped(),
+            Err(Rejection::Drop) => moment.slot.unanswered(Unanswered::NoQuery),
             Err(Rejection::Answer(error)) => self.reject(moment, error, client, out),
         }
     }
@@ -382,6 +383,11 @@ impl Bridge {
             moment.slot.response(self.transport, rcode::REFUSED);
             return;
         }
+        self.shorten(moment, query, client, out);
+    }
+
+    /// Answers so that a true client asks again in a way that is under no limit.
+    fn shorten(&mut self, moment: Moment<'_>, query: &Query<'_>, client: IpAddr, out: &mut Vec<u8>) {
         let with_cookie = query.edns.is_some_and(|edns| edns.cookie.is_some());
         let error = if with_cookie {
             // With the fresh one that goes back there is no limit (RFC 7873 §5.2.3, §5.2.4).

@@ -1,7 +1,7 @@
 //! The fast path: see [`fast`](crate::fast).
 
 use super::{Bridge, Handled, Moment, Place};
-use crate::decide::{Answer, Asker, choose};
+use crate::decide::{Addresses, Answer, Asker, choose};
 use crate::fast::Plain;
 use crate::rate::{Kind, Verdict};
 use crate::stats::Slot;
@@ -27,6 +27,11 @@ pub(super) struct Row {
 }
 
 impl Row {
+    /// The question, if the message has the form.
+    pub(super) fn question(&self) -> Option<Addresses<'_>> {
+        self.plain.as_ref().map(|plain| plain.question(&self.name))
+    }
+
     /// The client subnet, if the client is looked for by it. (Transport sources are few, and in the cache.)
     #[inline]
     fn subnet(&self) -> Option<IpAddr> {
@@ -53,6 +58,13 @@ pub(crate) struct Ahead<'s> {
     /// The member that each was answered with, not counted yet: to wait for these counters one by one takes as long as the
     /// decisions themselves.
     chosen: [Option<&'s MemberSlot>; AHEAD],
+}
+
+impl Ahead<'_> {
+    /// Whether a service was found for the message at `index`.
+    pub(super) fn has_found(&self, index: usize) -> bool {
+        self.found.get(index).is_some_and(Option::is_some)
+    }
 }
 
 impl Bridge {

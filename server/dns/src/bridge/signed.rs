@@ -105,10 +105,7 @@ impl Bridge {
         let Some(granted) = Granted::new(query, edns.as_ref(), zone, body, Some(permit)) else {
             return self.write(moment, query, &Plan::error(rcode::SERVFAIL), cookie, out);
         };
-        tracing::info!(
-            zone = %zone.name, serial = zone.serial, differences, signed = self.tsig.is_some(),
-            "a zone is transferred"
-        );
+        tracing::debug!(zone = %zone.name, serial = zone.serial, differences, %client, "a transfer of a zone begins");
         self.stats.transfer(differences);
         moment.slot.response(self.transport, rcode::NOERROR);
         self.granted = Some(Box::new(granted.signed(self.tsig.take())));

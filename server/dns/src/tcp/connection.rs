@@ -10,6 +10,7 @@ use super::TcpService;
 use super::limits::Permit;
 use crate::bridge::{Bridge, Handled, Moment, unix_now};
 use crate::proxy::is_header;
+use crate::stats::Unanswered;
 use crate::transfer::{Step, Transfer};
 use gslb_engine::model::ServiceId;
 use std::collections::VecDeque;
@@ -99,7 +100,7 @@ impl<S: Stream + Unpin> Conversation<'_, S> {
             };
             if !begun && is_header(&self.input) {
                 // From whom none is taken. As the length of a message it would be waited for.
-                self.service.messages.slot().dropped();
+                self.service.messages.slot().unanswered(Unanswered::NoQuery);
                 return Ok(());
             }
             if self.answer_all().await? {
@@ -250,7 +251,7 @@ impl<S: Stream + Unpin> Conversation<'_, S> {
                 }
                 Handled::Transfer => {
                     let granted = bridge.take_transfer();
-                    let transfer = granted.and_then(|granted| granted.begin(&snapshot));
+                    let transfer = granted.and_then(|granted| granted.begin(&snapshot, &context.stats));
                     self.transfers.extend(transfer);
                 }
                 Handled::Done | Handled::InPlace(_) => {}

@@ -5,7 +5,7 @@ pub(crate) mod limits;
 
 use crate::bridge::{Context, unix_now};
 use crate::messages::Messages;
-use crate::proxy::{self, Header};
+use crate::proxy::{self, Header, ProxyFault};
 use crate::settings::TcpLimits;
 use crate::slow::SlowLane;
 use crate::stats::{DnsStats, Transport};
@@ -24,19 +24,18 @@ use tokio_util::task::TaskTracker;
 /// Pause after a failed accept: mostly for want of file descriptors, which only come back with time.
 const PAUSE: Duration = Duration::from_millis(50);
 
-/// Reads the header of a proxy and nothing behind it: whom it speaks for, if for another. `None`: there is none, or it
-/// is broken.
-async fn read_header(stream: &mut TcpStream) -> std::io::Result<Option<Option<SocketAddr>>> {
+/// Reads the header of a proxy and nothing behind it: whom it speaks for, if for another.
+async fn read_header(stream: &mut TcpStream) -> std::io::Result<Result<Option<SocketAddr>, ProxyFault>> {
     let mut octets = [0; proxy::MOST];
     let mut have = 0;
     loop {
         match proxy::read(octets.get(..have).unwrap_or_default()) {
-            Header::Whole { client, .. } => return Ok(Some(client)),
-            Header::Absent | Header::Bad => return Ok(None),
+            Header::Whole { client, .. } => return Ok(Ok(client)),
+            Header::Not(fault) => return Ok(Err(fault)),
             Header::Cut(need) => {
                 let missing = octets.get_mut(have..need).unwrap_or_default();
                 if missing.is_empty() {
-                    return Ok(None);
+                    return Ok(Err(ProxyFault::Bad));
                 }
                 stream.read_exact(missing).await?;
                 have = need;
@@ -158,9 +157,10 @@ impl TcpService {
     async fn open_for_another(&self, mut stream: TcpStream, proxy: SocketAddr, permit: &mut Permit) {
         let header = timeout(self.idle, read_header(&mut stream));
         let client = match self.stop.run_until_cancelled(header).await {
-            Some(Ok(Ok(Some(client)))) => client.unwrap_or(proxy),
-            Some(Ok(Ok(None))) => {
-                return self.stats().proxy_refused(proxy.ip().to_canonical(), unix_now());
+            Some(Ok(Ok(Ok(client)))) => client.unwrap_or(proxy),
+            Some(Ok(Ok(Err(fault)))) => {
+                let ip = proxy.ip().to_canonical();
+                return self.stats().proxy_refused(ip, fault, unix_now());
             }
             // It has gone, said nothing, or the server stops.
             _ => return,

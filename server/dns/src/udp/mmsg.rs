@@ -17,6 +17,7 @@
     reason = "recvmmsg, sendmmsg and control messages exist only as C interfaces"
 )]
 
+use crate::share::Queue;
 use socket2::Socket;
 use std::io;
 use std::mem::size_of;
@@ -372,6 +373,25 @@ pub(super) fn forbid_fragments(socket: &Socket, v6: bool) -> io::Result<()> {
             libc::IP_PMTUDISC_PROBE,
         )
     }
+}
+
+/// How full the receive queue of a socket is, and what it has lost. `None`: the kernel does not tell.
+pub(super) fn queue(socket: &Socket) -> Option<Queue> {
+    // `SK_MEMINFO_VARS` of them: the first and second, and the last, are of use here.
+    let mut numbers = [0_u32; 9];
+    let mut length = socklen(size_of_val(&numbers));
+    // SAFETY: the option's value is an array of such numbers, whose address and size are passed; the kernel writes no more.
+    let result = unsafe {
+        libc::getsockopt(
+            socket.as_raw_fd(),
+            libc::SOL_SOCKET,
+            libc::SO_MEMINFO,
+            numbers.as_mut_ptr().cast(),
+            &raw mut length,
+        )
+    };
+    let [waiting, size, .., lost] = numbers;
+    (result == 0 && length == socklen(size_of_val(&numbers))).then_some(Queue { waiting, size, lost })
 }
 
 fn set_option(

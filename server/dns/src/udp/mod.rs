@@ -4,10 +4,11 @@
 mod left;
 mod mmsg;
 
-use crate::bridge::{AHEAD, Bridge, Context, Handled, Moment, Place, Slow, unix_now};
-use crate::proxy::{Opened, Proxies};
+use crate::bridge::{AHEAD, Bridge, Context, Handled, Moment, Place, Pressed, Slow, unix_now};
+use crate::proxy::{Opened, Proxies, ProxyFault};
+use crate::share::Share;
 use crate::slow::SlowLane;
-use crate::stats::{Slot, Transport};
+use crate::stats::{Slot, Transport, Unanswered};
 use left::Left;
 use mmsg::Batch;
 use socket2::Socket;
@@ -57,14 +58,7 @@ impl UdpThread {
         socket.set_read_timeout(Some(WAKE))?;
         let socket = Arc::new(socket);
         let stopping = Arc::new(AtomicBool::new(false));
-        let worker = Worker {
-            slot: context.stats.slot(),
-            bridge: Bridge::new(&context, Transport::Udp),
-            context,
-            slow,
-            socket: Arc::clone(&socket),
-            stopping: Arc::clone(&stopping),
-        };
+        let worker = Worker::new(context, slow, Arc::clone(&socket), Arc::clone(&stopping));
         let thread = Builder::new().name(name).spawn(move || worker.run())?;
         Ok(Self {
             socket,
@@ -93,12 +87,31 @@ struct Worker {
     /// Takes queries that may have to wait for a script.
     slow: Arc<SlowLane>,
     bridge: Bridge,
+    /// For when too much comes.
+    share: Share,
     slot: Arc<Slot>,
     socket: Arc<Socket>,
     stopping: Arc<AtomicBool>,
 }
 
 impl Worker {
+    fn new(
+        context: Arc<Context>,
+        slow: Arc<SlowLane>,
+        socket: Arc<Socket>,
+        stopping: Arc<AtomicBool>,
+    ) -> Self {
+        Self {
+            slot: context.stats.slot(),
+            bridge: Bridge::new(&context, Transport::Udp),
+            share: Share::default(),
+            context,
+            slow,
+            socket,
+            stopping,
+        }
+    }
+
     fn run(mut self) {
         let mut batch = Batch::new();
         let mut last_batches = LAST_BATCHES;
@@ -111,11 +124,8 @@ impl Worker {
                 }
                 last_batches -= 1;
             }
-            match batch.receive(&self.socket, !stopping) {
-                Ok(received) => {
-                    failing = false;
-                    self.answer(&mut batch, received);
-                }
+            match self.turn(&mut batch, !stopping) {
+                Ok(()) => failing = false,
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 Err(_) if stopping => return,
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
@@ -128,6 +138,13 @@ impl Worker {
                 }
             }
         }
+    }
+
+    /// Receives a batch and answers it; without `wait` what is there.
+    fn turn(&mut self, batch: &mut Batch, wait: bool) -> io::Result<()> {
+        let received = batch.receive(&self.socket, wait)?;
+        self.answer(batch, received);
+        Ok(())
     }
 
     fn answer(&mut self, batch: &mut Batch, received: usize) {
@@ -146,6 +163,9 @@ impl Worker {
         let mut ahead = self.bridge.look_ahead(moment, messages);
         // A whole batch: most likely more wait.
         let pressed = received == mmsg::BATCH;
+        let overloaded = self
+            .share
+            .batch(pressed, moment.micros, || mmsg::queue(&self.socket));
         let mut answered = 0;
         for index in 0..received {
             let Some(datagram) = batch.datagram(index) else {
@@ -154,24 +174,36 @@ impl Worker {
             let peer = datagram.peer.ip().to_canonical();
             let opened = match &opened {
                 None => Opened::Message(peer),
-                Some(all) => all.get(index).copied().unwrap_or(Opened::Bad),
+                Some(all) => all.get(index).copied().unwrap_or(Opened::Not(ProxyFault::Bad)),
             };
-            let Opened::Message(client) = opened else {
-                self.context.stats.proxy_refused(peer, now);
-                if opened == Opened::Missing {
-                    let payload = datagram.buffer.get(..*datagram.length).unwrap_or_default();
-                    self.bridge.refuse(moment, payload, peer, datagram.reply);
+            let client = match opened {
+                Opened::Message(client) => client,
+                Opened::Not(fault) => {
+                    self.context.stats.proxy_refused(peer, fault, now);
+                    if fault == ProxyFault::Missing {
+                        let payload = datagram.buffer.get(..*datagram.length).unwrap_or_default();
+                        self.bridge.refuse(moment, payload, peer, datagram.reply);
+                    } else {
+                        self.slot.unanswered(Unanswered::Proxy);
+                    }
+                    continue;
                 }
-                continue;
             };
             let payload = datagram.buffer.get(..*datagram.length).unwrap_or_default();
-            if pressed
-                && self
+            if pressed {
+                let share = overloaded.then_some(&mut self.share);
+                let message = Pressed {
+                    index,
+                    message: payload,
+                    client,
+                };
+                if self
                     .bridge
-                    .left_out(moment, index, payload, client, datagram.reply)
-            {
-                answered += u64::from(!datagram.reply.is_empty());
-                continue;
+                    .left_out(moment, &ahead, message, share, datagram.reply)
+                {
+                    answered += u64::from(!datagram.reply.is_empty());
+                    continue;
+                }
             }
             let handled = if datagram.oversize {
                 let payload = datagram.buffer.get(..*datagram.length).unwrap_or_default();
@@ -219,7 +251,7 @@ impl Worker {
 
 /// Takes the headers of proxies off the datagrams of a batch.
 fn open(proxies: &Proxies, batch: &mut Batch, received: usize) -> [Opened; mmsg::BATCH] {
-    let mut all = [Opened::Bad; mmsg::BATCH];
+    let mut all = [Opened::Not(ProxyFault::Bad); mmsg::BATCH];
     for (index, opened) in all.iter_mut().enumerate().take(received) {
         if let Some(datagram) = batch.datagram(index) {
             let peer = datagram.peer.ip().to_canonical();
@@ -228,3 +260,6 @@ fn open(proxies: &Proxies, batch: &mut Batch, received: usize) -> [Opened; mmsg:
     }
     all
 }
+
+#[cfg(test)]
+mod tests;

@@ -4,7 +4,7 @@ use crate::support::ask::{A, Ask, COOKIE, MX};
 use crate::support::reply::Reply;
 use crate::support::secure::Pair;
 use crate::support::{PATIENCE, Server, framed, receive, secure, send, world};
-use gslb_dns::Encrypted;
+use gslb_dns::{Encrypted, Unanswered};
 use gslb_engine::model::Tier;
 use gslb_engine::testing::{FakeScript, FakeScripts};
 use std::io::Write;
@@ -209,7 +209,33 @@ fn broken_headers_get_no_answer_and_stop_nothing() {
     );
     let counts = server.counts();
     assert_eq!(counts.proxy_refused, 2 * broken.len() as u64 + 27 + 1);
-    assert_eq!((counts.panics, counts.dropped), (0, 2));
+    assert_eq!(counts.panics, 0);
+    assert_eq!(counts.unanswered_for(Unanswered::NoQuery), 2);
+    let datagrams = broken.len() as u64 + 27 + 1;
+    assert_eq!(counts.unanswered_for(Unanswered::Proxy), datagrams);
+}
+
+#[test]
+fn a_header_of_version_1_gets_no_answer() {
+    let server = server();
+    let proxy = Peer::new(&server, "127.0.0.1");
+    let query = Ask::new("www.gslb.test.", A).octets();
+    let text = b"PROXY UDP4 192.0.2.1 192.0.2.2 4000 53\r\n";
+    proxy.send(&[text, &query[..]].concat());
+    proxy.send(text);
+    proxy.send(&[&header(GERMAN)[..], &query].concat());
+    let reply = proxy.receive();
+    assert_eq!(
+        (reply.rcode(), reply.addresses().len()),
+        (0, 1),
+        "only to the last"
+    );
+    let mut stream = server.connect();
+    stream.write_all(&[text, &framed(&query)[..]].concat()).unwrap();
+    assert_eq!(receive(&mut stream), None, "closed");
+    let counts = server.counts();
+    assert_eq!((counts.proxy_refused, counts.responses_of("NOTIMP")), (3, 0));
+    assert_eq!(counts.unanswered_for(Unanswered::Proxy), 2);
 }
 
 #[test]

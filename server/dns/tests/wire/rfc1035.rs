@@ -5,6 +5,7 @@ use crate::support::ask::{A, AAAA, ANY, Ask, MX, NS, SOA, TXT, message, wire};
 use crate::support::records::{HEAP, heap_target};
 use crate::support::reply::Reply;
 use crate::support::world::longest_name;
+use gslb_dns::Unanswered;
 use hickory_proto::rr::RData;
 use std::collections::HashSet;
 
@@ -56,7 +57,7 @@ fn s4_1_1_what_is_no_query_gets_no_answer() {
     for length in 0..12 {
         assert_eq!(server.udp_octets(&response[..length]), None, "{length} octets");
     }
-    assert_eq!(server.counts().dropped, 13);
+    assert_eq!(server.counts().unanswered_for(Unanswered::NoQuery), 13);
 }
 
 #[test]

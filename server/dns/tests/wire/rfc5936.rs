@@ -135,6 +135,29 @@ fn a_large_zone_takes_many_messages_and_other_queries_pass_it() {
 }
 
 #[test]
+fn a_transfer_that_is_broken_off_is_counted() {
+    let mut site = local();
+    let text = "x".repeat(200);
+    for n in 0..3000 {
+        site.record(&format!("host{n}"), "TXT", &text);
+    }
+    let server = site.serve();
+    // More than all buffers between hold.
+    let mut stream = server.connect();
+    let query = framed(&Ask::new("xfr.test.", AXFR).octets());
+    stream.write_all(&query.repeat(16)).unwrap();
+    receive(&mut stream).unwrap();
+    drop(stream);
+    server.until("those that were not finished", |counts| {
+        counts.transfers_broken > 0 && counts.tcp_open == 0
+    });
+    let whole = transfer(&server, &Ask::new("xfr.test.", AXFR).octets());
+    assert_eq!(whole.len(), 3010);
+    server.until("the connection has ended", |counts| counts.tcp_open == 0);
+    assert!(server.counts().transfers_broken <= 16);
+}
+
+#[test]
 fn a_zone_signed_online_goes_to_signers_only() {
     let mut site = local();
     site.signed = true;
