@@ -2,8 +2,8 @@
 
 use crate::components::layout::Console;
 use crate::pages::{
-    AuditPage, DashboardPage, EditServicePage, LoginPage, LostPage, MissingPage, NewPoolPage, NewServicePage,
-    PoolPage, PoolsPage, ServicePage, ServicesPage, SettingsPage, SignalsPage, TracePage, ZonesPage,
+    AuditPage, DashboardPage, EditServicePage, FragmentPage, LoginPage, LostPage, MissingPage, NewPoolPage,
+    NewServicePage, PoolPage, PoolsPage, ServicePage, ServicesPage, SettingsPage, SignalsPage, TracePage,
 };
 use leptos::prelude::*;
 use leptos_meta::{Title, provide_meta_context};
@@ -36,7 +36,7 @@ pub fn App() -> impl IntoView {
                     <Route path=path!("/pools/:id") view=page(|| view! { <PoolPage /> }.into_any()) ssr=SsrMode::Async />
                     <Route path=path!("/signals") view=page(|| view! { <SignalsPage /> }.into_any()) ssr=SsrMode::Async />
                     <Route path=path!("/trace") view=page(|| view! { <TracePage /> }.into_any()) ssr=SsrMode::Async />
-                    <Route path=path!("/zones") view=page(|| view! { <ZonesPage /> }.into_any()) ssr=SsrMode::Async />
+                    <Route path=path!("/zones/:id?/:page?/:item?") view=page(|| view! { <FragmentPage /> }.into_any()) ssr=SsrMode::Async />
                     <Route path=path!("/audit") view=page(|| view! { <AuditPage /> }.into_any()) ssr=SsrMode::Async />
                     <Route path=path!("/settings") view=page(|| view! { <SettingsPage /> }.into_any()) ssr=SsrMode::Async />
                     <Route path=path!("/*any") view=page(|| view! { <MissingPage /> }.into_any()) ssr=SsrMode::Async />

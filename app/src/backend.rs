@@ -7,13 +7,27 @@
 use async_trait::async_trait;
 use gslb_api_types::model::{
     AdminState, HealthCheckDraft, Member, MemberDraft, MemberId, PoolDraft, PoolId, ServiceDraft, ServiceId,
-    ZoneDraft, ZoneId,
+    ValidationError,
 };
 use gslb_api_types::{
     ApiError, AuditEntry, Dashboard, Event, LicenseDraft, LicenseView, ListQuery, LoginRequest, Page,
     PasswordChange, PoolStatus, PoolSummary, PoolView, ServiceRow, ServiceView, SessionView, SettingView,
-    SignalsView, Stored, Trace, TraceRequest, ZoneView,
+    SignalsView, Stored, Trace, TraceRequest,
 };
+
+mod zones;
+
+pub use zones::ZoneBackend;
+
+/// A draft with what its form alone has found to be wrong. With such problems nothing is done, and the answer has them
+/// together with those that only the daemon can find.
+#[derive(Debug, Clone, Default)]
+pub struct Filled<D> {
+    /// What could be read of the form.
+    pub draft: D,
+    /// Problems by field.
+    pub problems: Vec<ValidationError>,
+}
 
 /// Result of a use case.
 pub type Outcome<T> = Result<T, ApiError>;
@@ -21,7 +35,7 @@ pub type Outcome<T> = Result<T, ApiError>;
 /// The use cases behind the console. `revision` is the `If-Match` of an update: when it is given and not the current
 /// one, the update fails with code `stale` and changes nothing.
 #[async_trait]
-pub trait Backend: Send + Sync + 'static {
+pub trait Backend: ZoneBackend + Send + Sync + 'static {
     /// Starts a session and sets its cookie on the response. Says nothing about which of the two was wrong.
     async fn login(&self, request: LoginRequest) -> Outcome<()>;
     /// Ends the session.
@@ -39,12 +53,12 @@ pub trait Backend: Send + Sync + 'static {
     /// One service.
     async fn service(&self, id: ServiceId) -> Outcome<Stored<ServiceView>>;
     /// Creates a service.
-    async fn create_service(&self, draft: ServiceDraft) -> Outcome<Stored<ServiceView>>;
+    async fn create_service(&self, filled: Filled<ServiceDraft>) -> Outcome<Stored<ServiceView>>;
     /// Replaces a service.
     async fn update_service(
         &self,
         id: ServiceId,
-        draft: ServiceDraft,
+        filled: Filled<ServiceDraft>,
         revision: Option<u64>,
     ) -> Outcome<Stored<ServiceView>>;
     /// Deletes a service.
@@ -55,24 +69,29 @@ pub trait Backend: Send + Sync + 'static {
     /// One pool with its members.
     async fn pool(&self, id: PoolId) -> Outcome<Stored<PoolView>>;
     /// Creates a pool.
-    async fn create_pool(&self, draft: PoolDraft) -> Outcome<Stored<PoolView>>;
+    async fn create_pool(&self, filled: Filled<PoolDraft>) -> Outcome<Stored<PoolView>>;
     /// Replaces name and `minHealthy`; an absent `members` or `healthCheck` stays as it is.
     async fn update_pool(
         &self,
         id: PoolId,
-        draft: PoolDraft,
+        filled: Filled<PoolDraft>,
         revision: Option<u64>,
     ) -> Outcome<Stored<PoolView>>;
     /// Deletes a pool; code `conflict` while a service uses it.
     async fn delete_pool(&self, id: PoolId, revision: Option<u64>) -> Outcome<()>;
     /// Adds a member at the end. `revision` in this and the next methods is the pool's.
-    async fn add_member(&self, pool: PoolId, draft: MemberDraft, revision: Option<u64>) -> Outcome<Member>;
+    async fn add_member(
+        &self,
+        pool: PoolId,
+        filled: Filled<MemberDraft>,
+        revision: Option<u64>,
+    ) -> Outcome<Member>;
     /// Replaces a member.
     async fn update_member(
         &self,
         pool: PoolId,
         member: MemberId,
-        draft: MemberDraft,
+        filled: Filled<MemberDraft>,
         revision: Option<u64>,
     ) -> Outcome<Member>;
     /// Removes a member.
@@ -88,6 +107,8 @@ pub trait Backend: Send + Sync + 'static {
     ) -> Outcome<Stored<PoolView>>;
     /// Live state of the members, by address, with their last probes.
     async fn pool_status(&self, pool: PoolId) -> Outcome<PoolStatus>;
+    /// Answers of each member, minute by minute over the last hour, the oldest first.
+    async fn shares(&self, pool: PoolId) -> Outcome<Vec<(MemberId, Vec<u64>)>>;
     /// Health transitions of a pool's members, newest first.
     async fn pool_events(&self, pool: PoolId, limit: usize) -> Outcome<Vec<Event>>;
 
@@ -95,13 +116,14 @@ pub trait Backend: Send + Sync + 'static {
     async fn signals(&self) -> Outcome<SignalsView>;
     /// Traces one query.
     async fn trace(&self, request: TraceRequest) -> Outcome<Trace>;
-
-    /// One page of zones.
-    async fn zones(&self, query: ListQuery) -> Outcome<Page<ZoneView>>;
-    /// Creates a zone.
-    async fn create_zone(&self, draft: ZoneDraft) -> Outcome<Stored<ZoneView>>;
-    /// Deletes a zone.
-    async fn delete_zone(&self, id: ZoneId) -> Outcome<()>;
+    /// Traces a query of each client to a service as a form has it, stored or not; what does not concern the routing and
+    /// is wrong counts as absent. `id` is that of the stored one.
+    async fn try_service(
+        &self,
+        id: Option<ServiceId>,
+        filled: Filled<ServiceDraft>,
+        clients: &[String],
+    ) -> Outcome<Vec<Outcome<Trace>>>;
 
     /// One page of the audit trail, newest first; `search` looks at actor, name, and object id.
     async fn audit(&self, query: ListQuery) -> Outcome<Page<AuditEntry>>;

@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 mod state;
 
 pub(crate) use state::camel;
-pub use state::{FormState, use_draft};
+pub use state::{FormState, fields, use_draft};
 
 /// The fields of a form as texts, just as the browser sends them.
 pub trait Form: Serialize + DeserializeOwned + Clone + Default + PartialEq + Send + Sync + 'static {
@@ -20,7 +20,9 @@ pub trait Form: Serialize + DeserializeOwned + Clone + Default + PartialEq + Sen
     const PARAM: &'static str;
 
     /// Everything that is wrong with it as far as the form alone can tell, by field.
-    fn problems(&self) -> Vec<ValidationError>;
+    fn problems(&self) -> Vec<ValidationError> {
+        Vec::new()
+    }
 }
 
 /// Answer of a server function that a form is sent to. A refusal is no transport error: the form shows it.

@@ -16,6 +16,8 @@ mod components;
 mod failure;
 mod form;
 mod forms;
+#[cfg(feature = "ssr")]
+mod fragments;
 mod guard;
 mod live;
 mod pages;

@@ -12,6 +12,7 @@ pub mod demo;
 mod license_cli;
 mod logging;
 mod rate;
+mod shares;
 pub mod state;
 mod user_cli;
 mod views;

@@ -1,6 +1,7 @@
 //! What handlers and pages work on.
 
 use crate::rate::RateLog;
+use crate::shares::ShareLog;
 use crate::web::origin::Scheme;
 use axum::extract::FromRef;
 use gslb_api_types::SessionView;
@@ -37,6 +38,8 @@ pub struct Shared {
     pub prober: Arc<Prober>,
     /// Query rates.
     pub rate: Arc<RateLog>,
+    /// Answers by member.
+    pub shares: Arc<ShareLog>,
     /// The metrics catalogue.
     pub metrics: Metrics,
     /// Options of the console.

@@ -1,11 +1,11 @@
 //! Server functions: a line or two each into the [`Backend`](crate::backend::Backend), by area.
 
 pub mod account;
+pub mod fragments;
 pub mod overview;
 pub mod pools;
 pub mod services;
 pub mod system;
-pub mod zones;
 
 #[cfg(feature = "ssr")]
 use crate::backend::Backend;

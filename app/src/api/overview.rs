@@ -1,7 +1,7 @@
 //! Dashboard, signals, tracer: what is looked at and not changed.
 
 use crate::failure::Failure;
-use gslb_api_types::{Dashboard, LicenseView, PoolSummary, SignalsView, Trace, TraceRequest};
+use gslb_api_types::{Dashboard, LicenseView, PoolSummary, SignalsView, TraceRequest};
 use leptos::prelude::*;
 use leptos::server_fn::codec::Json;
 use serde::{Deserialize, Serialize};
@@ -39,12 +39,18 @@ pub async fn load_signals() -> Result<SignalsView, Failure> {
 }
 
 /// A trace, or why there is none: what was asked may be wrong by field.
-#[server(prefix = "/rpc", endpoint = "trace", input = Json)]
-pub async fn load_trace(request: TraceRequest) -> Result<Result<Trace, Failure>, Failure> {
+#[cfg(feature = "ssr")]
+async fn told(request: TraceRequest) -> Result<crate::fragments::traces::Told, Failure> {
     match super::backend()?.trace(request).await {
         Err(error) if error.code == "unauthorized" => Err(error.into()),
         other => Ok(other.map_err(Failure)),
     }
+}
+
+/// A trace as HTML.
+#[server(prefix = "/rpc", endpoint = "trace", input = Json)]
+pub async fn load_trace(request: TraceRequest) -> Result<String, Failure> {
+    Ok(crate::fragments::traces::single(told(request).await?))
 }
 
 /// What the tracer is asked: about the stored routing, and about a chain beside it when one is tried.
@@ -56,21 +62,19 @@ pub struct Asked {
     pub tried: Option<TraceRequest>,
 }
 
-/// Both answers: of the stored routing, and of the chain that is tried beside it.
-pub type Traces = (Result<Trace, Failure>, Option<Result<Trace, Failure>>);
-
-/// The answers to what the tracer was asked; none when it was asked nothing, and a failure when that was no question.
+/// The answers to what the tracer was asked, as HTML: of the stored routing, and of the chain that is tried beside it, or
+/// why there are none. Nothing when it was asked nothing.
 #[server(prefix = "/rpc", endpoint = "traces", input = Json)]
-pub async fn load_traces(asked: Option<Result<Asked, Failure>>) -> Result<Option<Traces>, Failure> {
+pub async fn load_traces(asked: Option<Result<Asked, Failure>>) -> Result<Option<String>, Failure> {
     let asked = match asked {
         None => return Ok(None),
-        Some(Err(failure)) => return Ok(Some((Err(failure), None))),
+        Some(Err(failure)) => return Ok(Some(crate::fragments::traces::single(Err(failure)))),
         Some(Ok(asked)) => asked,
     };
-    let stored = load_trace(asked.stored).await?;
+    let stored = told(asked.stored).await?;
     let tried = match asked.tried {
-        Some(request) => Some(load_trace(request).await?),
+        Some(request) => Some(told(request).await?),
         None => None,
     };
-    Ok(Some((stored, tried)))
+    Ok(Some(crate::fragments::traces::both(stored, tried)))
 }

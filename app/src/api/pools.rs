@@ -1,10 +1,14 @@
 //! Pools: list, detail, live status, and the actions on members.
 
+#[cfg(feature = "ssr")]
+use crate::backend::Filled;
 use crate::failure::Failure;
 use crate::form::Sent;
 #[cfg(feature = "ssr")]
 use crate::form::{Form as _, finish, invalid, revision};
 use crate::forms::{CheckForm, MemberForm, PoolForm, PoolTarget};
+#[cfg(feature = "ssr")]
+use gslb_api_types::ApiError;
 use gslb_api_types::{Event, ListQuery, Page, PoolStatus, PoolSummary, PoolView, SessionView, Stored};
 use leptos::prelude::*;
 use leptos::server_fn::codec::Json;
@@ -70,15 +74,13 @@ pub async fn load_pool_live(id: String) -> Result<PoolLive, Failure> {
 #[server(prefix = "/rpc", endpoint = "save-pool")]
 pub async fn save_pool(form: PoolForm) -> Sent {
     let backend = super::backend()?;
-    let problems = form.problems();
-    let (draft, _) = form.draft();
-    let result = if !problems.is_empty() {
-        Err(invalid(problems))
-    } else if form.id.is_empty() {
-        backend.create_pool(draft).await
+    let (draft, problems) = form.draft();
+    let filled = Filled { draft, problems };
+    let result = if form.id.is_empty() {
+        backend.create_pool(filled).await
     } else {
         match super::id("pool", &form.id) {
-            Ok(id) => backend.update_pool(id, draft, revision(&form.revision)).await,
+            Ok(id) => backend.update_pool(id, filled, revision(&form.revision)).await,
             Err(error) => Err(error),
         }
     };
@@ -108,24 +110,25 @@ pub async fn delete_pool(form: PoolTarget) -> Sent {
 /// Adds or replaces a member.
 #[server(prefix = "/rpc", endpoint = "save-member")]
 pub async fn save_member(form: MemberForm) -> Sent {
-    let problems = form.problems();
-    let (draft, _) = form.draft();
+    let (draft, problems) = form.draft();
+    let filled = Filled { draft, problems };
     let result = async {
-        if !problems.is_empty() {
-            return Err(invalid(problems));
-        }
         let backend = super::backend().map_err(|f| f.0)?;
         let pool = super::id("pool", &form.pool)?;
         let known = revision(&form.revision);
         if form.member.is_empty() {
-            backend.add_member(pool, draft, known).await?;
+            backend.add_member(pool, filled, known).await?;
         } else {
             let member = super::id("member", &form.member)?;
-            backend.update_member(pool, member, draft, known).await?;
+            backend.update_member(pool, member, filled, known).await?;
         }
         Ok(())
     }
     .await;
+    let result = result.map_err(|mut error: ApiError| {
+        MemberForm::place(&mut error.details);
+        error
+    });
     let pool = &form.pool;
     let edit = if form.member.is_empty() {
         "new"

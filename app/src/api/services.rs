@@ -3,9 +3,9 @@
 use crate::failure::Failure;
 use crate::form::Sent;
 #[cfg(feature = "ssr")]
-use crate::form::{Form as _, back_to, finish, invalid, revision, ticked};
+use crate::form::{back_to, finish, revision, ticked};
 use crate::forms::{ServiceForm, ServiceTarget};
-use gslb_api_types::model::PoolId;
+use gslb_api_types::model::{PoolId, ValidationError};
 use gslb_api_types::{
     AuditEntry, ListQuery, Page, PoolStatus, PoolView, ServiceRow, ServiceView, SessionView, Stored,
 };
@@ -73,6 +73,8 @@ pub struct ServiceDetail {
     pub pool: PoolView,
     /// Health of the pool's members.
     pub status: PoolStatus,
+    /// Share of each in the answers of the last hour, drawn as HTML; empty while there is nothing to draw.
+    pub chart: String,
     /// Its last changes; empty when the caller may not see the audit trail.
     pub audit: Vec<AuditEntry>,
     /// Tier and permissions.
@@ -90,8 +92,10 @@ pub async fn load_service_detail(id: String) -> Result<ServiceDetail, Failure> {
         search: Some(service.value.id.to_string()),
         ..ListQuery::default()
     };
+    let view = backend.pool(pool).await?.value;
     Ok(ServiceDetail {
-        pool: backend.pool(pool).await?.value,
+        chart: crate::fragments::shares::chart(&view, &backend.shares(pool).await?),
+        pool: view,
         status: backend.pool_status(pool).await?,
         audit: backend
             .audit(trail)
@@ -101,6 +105,23 @@ pub async fn load_service_detail(id: String) -> Result<ServiceDetail, Failure> {
         session: backend.session().await?,
         service,
     })
+}
+
+/// What comes of a routing that is not saved.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Tried {
+    /// Who would get what, or why that cannot be told, as HTML; empty for those who may not trace.
+    pub html: String,
+    /// The clients that were asked for.
+    pub clients: Vec<String>,
+    /// What is wrong with the routing.
+    pub problems: Vec<ValidationError>,
+}
+
+/// Who would get what of a service as its form is now. Without clients the daemon chooses some.
+#[server(prefix = "/rpc", endpoint = "try-routing", input = Json)]
+pub async fn try_routing(form: ServiceForm, clients: Vec<String>) -> Result<Tried, Failure> {
+    crate::fragments::tried::tried(form, clients).await
 }
 
 /// Saves a service, or presses a button of the chain builder where there is no JavaScript.
@@ -113,12 +134,9 @@ pub async fn save_service(form: ServiceForm) -> Sent {
         return Ok(crate::form::Answer::Done);
     }
     let backend = super::backend()?;
-    let problems = form.problems();
-    let (draft, _) = form.draft();
-    let result = if !problems.is_empty() {
-        Err(invalid(problems))
-    } else if form.id.is_empty() {
-        backend.create_service(draft).await
+    let filled = form.filled();
+    let result = if form.id.is_empty() {
+        backend.create_service(filled).await
     } else {
         let known = if ticked(&form.overwrite) {
             None
@@ -126,10 +144,14 @@ pub async fn save_service(form: ServiceForm) -> Sent {
             revision(&form.revision)
         };
         match super::id("service", &form.id) {
-            Ok(id) => backend.update_service(id, draft, known).await,
+            Ok(id) => backend.update_service(id, filled, known).await,
             Err(error) => Err(error),
         }
     };
+    let result = result.map_err(|mut error| {
+        ServiceForm::place(&mut error.details);
+        error
+    });
     let next = match &result {
         Ok(stored) => format!("/services/{}?done=saved", stored.value.id),
         Err(_) => String::new(),

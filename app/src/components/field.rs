@@ -1,5 +1,6 @@
 //! Inputs of forms: label, hint, problem, tied together for screen readers.
 
+use super::text;
 use crate::form::FormState;
 use leptos::prelude::*;
 
@@ -174,11 +175,17 @@ pub fn Problem(id: String, message: Memo<Option<String>>) -> impl IntoView {
     .into_any()
 }
 
+/// Whether a problem's field is one that shows its own.
+fn is_of(problem: &str, field: &str) -> bool {
+    problem == field || (field.ends_with('[') && problem.starts_with(field))
+}
+
 /// What is wrong with the whole form; announced when it appears.
 #[component]
 pub fn Refusal(
     state: FormState,
-    /// Fields that show their own problem; the problems of others are listed here.
+    /// Fields that show their own problem; the problems of others are listed here. One that ends with a bracket stands
+    /// for all entries of a list.
     fields: &'static [&'static str],
 ) -> impl IntoView {
     view! {
@@ -191,8 +198,8 @@ pub fn Refusal(
                         let others: Vec<_> = error
                             .details
                             .iter()
-                            .filter(|d| !fields.contains(&d.field.as_str()))
-                            .map(|d| view! { <li>{d.to_string()}</li> })
+                            .filter(|d| !fields.iter().any(|field| is_of(&d.field, field)))
+                            .map(|d| view! { <li>{text::problem(&d.field, &d.message)}</li> })
                             .collect();
                         let heading = match error.code.as_str() {
                             "validation_failed" => "Some fields need another look.".to_owned(),

@@ -11,6 +11,7 @@ pub mod load;
 pub mod state;
 pub mod text;
 pub mod time;
+#[cfg(feature = "ssr")]
 pub mod trace;
 
 pub use icon::{Icon, Mark};

@@ -1,7 +1,9 @@
 //! State as colour, shape and word together, never by colour alone.
 
+#[cfg(feature = "ssr")]
+use gslb_api_types::StepAction;
 use gslb_api_types::model::{AdminState, Member};
-use gslb_api_types::{HealthState, MemberStatus, PoolSummary, StepAction};
+use gslb_api_types::{HealthState, MemberStatus, PoolSummary};
 use leptos::prelude::*;
 
 /// A state: the shape and colour come from `kind` by the style sheet.
@@ -70,6 +72,7 @@ pub fn health_state(state: HealthState) -> (&'static str, &'static str) {
 }
 
 /// What a step did, as a badge.
+#[cfg(feature = "ssr")]
 #[component]
 pub fn ActionBadge(action: StepAction) -> impl IntoView {
     let (kind, word) = match action {

@@ -140,6 +140,52 @@ pub fn step_title(step: &str) -> String {
     }
 }
 
+/// A problem with the field that it is of, in words: `Step 2 of the chain: …`, `Country: …`.
+#[must_use]
+pub fn problem(field: &str, message: &str) -> String {
+    let words = field_words(field);
+    if words.is_empty() {
+        message.to_owned()
+    } else {
+        format!("{words}: {message}")
+    }
+}
+
+/// The field of a problem as people know it from the form.
+fn field_words(field: &str) -> String {
+    let chain = field
+        .strip_prefix("filterChain[")
+        .or_else(|| field.strip_prefix("chain["));
+    if let Some(place) = chain.and_then(|rest| rest.strip_suffix(']')) {
+        return match place.parse::<usize>() {
+            Ok(at) => format!("Step {} of the chain", at + 1),
+            Err(_) => "The chain".to_owned(),
+        };
+    }
+    if field.starts_with("line ") {
+        return field.to_owned();
+    }
+    // What the fields of a member stand below says nothing new.
+    let last = field.rsplit('.').next().unwrap_or(field);
+    let name = last.split('[').next().unwrap_or(last);
+    let name = name
+        .strip_prefix("geo")
+        .filter(|rest| !rest.is_empty())
+        .unwrap_or(name);
+    let mut words = String::with_capacity(name.len() + 4);
+    for c in name.chars() {
+        if c.is_uppercase() && !words.is_empty() {
+            words.push(' ');
+            words.extend(c.to_lowercase());
+        } else if words.is_empty() {
+            words.extend(c.to_uppercase());
+        } else {
+            words.push(c);
+        }
+    }
+    words
+}
+
 /// Steps of a routing, a single algorithm as a chain of one.
 #[must_use]
 pub fn steps(routing: &Routing) -> Vec<FilterStep> {
@@ -168,6 +214,31 @@ mod tests {
         assert_eq!(percent(0, 0), "-");
         assert_eq!(millis(0.4219), "0.42 ms");
         assert_eq!(duration(90_000), "1 d 1 h");
+    }
+
+    #[test]
+    fn fields_are_named_in_words() {
+        let named = [
+            "filterChain[1]",
+            "geoCountry",
+            "geo.country",
+            "minHealthy",
+            "nameServers[2]",
+            "line 7",
+            "",
+        ];
+        assert_eq!(
+            named.map(field_words),
+            [
+                "Step 2 of the chain",
+                "Country",
+                "Country",
+                "Min healthy",
+                "Name servers",
+                "line 7",
+                ""
+            ]
+        );
     }
 
     #[test]

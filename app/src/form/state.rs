@@ -33,7 +33,7 @@ fn problems_of<T: Form>(values: Value) -> Option<Vec<ValidationError>> {
 }
 
 /// Names and texts of the fields on the page.
-fn fields(data: &web_sys::FormData) -> impl Iterator<Item = (String, String)> {
+pub fn fields(data: &web_sys::FormData) -> impl Iterator<Item = (String, String)> {
     js_sys::Array::from(data).into_iter().filter_map(|pair| {
         let pair = js_sys::Array::from(&pair);
         Some((pair.get(0).as_string()?, pair.get(1).as_string()?))
@@ -50,6 +50,10 @@ pub struct FormState {
     /// Whether something was changed since the form came.
     pub dirty: RwSignal<bool>,
     problems: RwSignal<Vec<ValidationError>>,
+    /// What the server has found while one types.
+    told: RwSignal<Vec<ValidationError>>,
+    /// Grows with every change of a field.
+    pub edits: RwSignal<u32>,
     touched: RwSignal<BTreeSet<String>>,
     /// How often the server has answered.
     answers: StoredValue<u32>,
@@ -63,6 +67,8 @@ impl FormState {
             refused: RwSignal::new(error),
             dirty: RwSignal::new(false),
             problems: RwSignal::new(Vec::new()),
+            told: RwSignal::new(Vec::new()),
+            edits: RwSignal::new(0),
             touched: RwSignal::new(BTreeSet::new()),
             answers: StoredValue::new(0),
         }
@@ -70,15 +76,26 @@ impl FormState {
 
     /// What is wrong with a field (in the API's spelling) now.
     pub fn message(self, field: &str) -> Option<String> {
+        let of = |list: &Vec<ValidationError>| {
+            list.iter()
+                .find(|problem| problem.field == field)
+                .map(|problem| problem.message.clone())
+        };
+        let told = || self.told.with(of);
         if self.touched.with(|touched| touched.contains(field)) {
-            return self.problems.with(|list| {
-                list.iter()
-                    .find(|problem| problem.field == field)
-                    .map(|problem| problem.message.clone())
-            });
+            return self.problems.with(of).or_else(told);
         }
-        self.refused
-            .with(|error| error.as_ref().and_then(|e| e.field(field).map(str::to_owned)))
+        let refused = self
+            .refused
+            .with(|error| error.as_ref().and_then(|e| e.field(field).map(str::to_owned)));
+        refused.or_else(told)
+    }
+
+    /// Takes what the server has found while one types.
+    pub fn tell(self, problems: Vec<ValidationError>) {
+        if self.told.try_with_untracked(|old| *old != problems) == Some(true) {
+            self.told.try_set(problems);
+        }
     }
 
     /// What to do when something is typed, and when a field is left.
@@ -126,6 +143,7 @@ impl FormState {
         let name = target.get_attribute("name").unwrap_or_default();
         let Some(field) = api_name(&name) else { return };
         self.dirty.set(true);
+        self.edits.update(|n| *n = n.wrapping_add(1));
         let known = seen
             || self
                 .refused

@@ -190,6 +190,13 @@ fn joined<T: ToString>(list: &[T]) -> String {
 }
 
 impl MemberForm {
+    /// Moves problems to the inputs that show them.
+    pub fn place(problems: &mut [ValidationError]) {
+        for problem in problems {
+            problem.field = input_of(&problem.field);
+        }
+    }
+
     /// The form of a stored member, or of a new one.
     #[must_use]
     pub fn of(pool: &Stored<PoolView>, member: Option<&Member>) -> Self {
@@ -281,9 +288,7 @@ impl Form for MemberForm {
         if let Err(list) = draft.validate(ANY) {
             problems.extend(list);
         }
-        for problem in &mut problems {
-            problem.field = input_of(&problem.field);
-        }
+        Self::place(&mut problems);
         problems
     }
 }

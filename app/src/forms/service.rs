@@ -113,6 +113,15 @@ impl ServiceForm {
         merge_arguments(&self.filter_chain, &self.arguments)
     }
 
+    /// Moves problems to the fields that the form has for them: the list of addresses has one of its own.
+    pub fn place(problems: &mut [ValidationError]) {
+        for problem in problems {
+            if problem.field.starts_with("fallback[") {
+                problem.field = "fallbackList".to_owned();
+            }
+        }
+    }
+
     /// The draft, and what is no number.
     #[must_use]
     pub fn draft(&self) -> (ServiceDraft, Vec<ValidationError>) {
@@ -171,6 +180,13 @@ impl ServiceForm {
         }
     }
 
+    /// The draft with what only the form can find: what is no number, and fields that the API has not.
+    #[must_use]
+    pub fn filled(&self) -> crate::backend::Filled<ServiceDraft> {
+        let (draft, problems) = self.draft();
+        crate::backend::Filled { draft, problems }
+    }
+
     /// Does what a button of the builder says.
     pub fn press(&mut self) {
         let op = std::mem::take(&mut self.op);
@@ -191,14 +207,9 @@ impl Form for ServiceForm {
         // Only the problems are wanted: any id will do.
         let id = ServiceId(TenantId::DEFAULT.0);
         if let Err(list) = draft.validate(id, TenantId::DEFAULT, FilterName::RoundRobin) {
-            problems.extend(list.into_iter().map(|mut problem| {
-                // The form has the list of addresses in a field of its own.
-                if problem.field.starts_with("fallback[") {
-                    problem.field = "fallbackList".to_owned();
-                }
-                problem
-            }));
+            problems.extend(list);
         }
+        Self::place(&mut problems);
         problems
     }
 }

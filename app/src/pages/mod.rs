@@ -2,6 +2,7 @@
 
 mod audit;
 mod dashboard;
+mod fragment;
 mod login;
 mod missing;
 mod pools;
@@ -9,10 +10,10 @@ mod services;
 mod settings;
 mod signals;
 mod trace;
-mod zones;
 
 pub use audit::AuditPage;
 pub use dashboard::DashboardPage;
+pub use fragment::FragmentPage;
 pub use login::LoginPage;
 pub use missing::{LostPage, MissingPage};
 pub use pools::{NewPoolPage, PoolPage, PoolsPage};
@@ -20,7 +21,6 @@ pub use services::{EditServicePage, NewServicePage, ServicePage, ServicesPage};
 pub use settings::SettingsPage;
 pub use signals::SignalsPage;
 pub use trace::TracePage;
-pub use zones::ZonesPage;
 
 use leptos::prelude::*;
 use leptos_router::hooks::{use_params_map, use_query_map};

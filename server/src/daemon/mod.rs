@@ -11,6 +11,7 @@ use crate::cli::RunArgs;
 use crate::demo::{self, Demo};
 use crate::logging::{self, LogLevel};
 use crate::rate::RateLog;
+use crate::shares::ShareLog;
 use crate::state::{AppState, Shared, unix_seconds};
 use crate::web::origin::Scheme;
 use crate::{EXIT_CONFIG, api, web};
@@ -130,6 +131,7 @@ impl Daemon {
             Arc::clone(&stats),
         )?;
         let rate = Arc::new(RateLog::default());
+        let shares = Arc::new(ShareLog::default());
 
         let state = AppState(Arc::new(Shared {
             ops: Arc::clone(&core.ops),
@@ -140,6 +142,7 @@ impl Daemon {
             reconciler: core.reconciler.clone(),
             prober: Arc::clone(&prober),
             rate: Arc::clone(&rate),
+            shares: Arc::clone(&shares),
             metrics: core.metrics(vec![
                 Arc::new(metrics::DnsSource(Arc::clone(&stats))),
                 Arc::new(metrics::ScriptSource(scripts)),
@@ -179,6 +182,8 @@ impl Daemon {
             stop.clone(),
         ));
         tasks.spawn(stop.clone().run_until_cancelled_owned(rate.run(stats)));
+        let shares = shares.run(Arc::clone(&core.snapshot));
+        tasks.spawn(stop.clone().run_until_cancelled_owned(shares));
         let notifier = Notifier::new(Arc::clone(&core.snapshot), dns.local_addrs());
         tasks.spawn(follow::serials(core.reconciler.clone(), notifier, stop.clone()));
         let (reconciler, cell) = (core.reconciler.clone(), Arc::clone(&core.snapshot));

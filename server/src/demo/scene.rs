@@ -175,8 +175,15 @@ pub fn pools(port: u16, health_path: &str) -> Vec<PoolDraft> {
     ]
 }
 
+/// The script of a service: members that are nearly as quick as the quickest, for the step behind it to choose from.
+const SCRIPT: &str = "script:\
+# Members that answer within twice the time of the quickest.
+quickest = min([c[\"rtt_ms\"] for c in candidates])
+result = [c[\"ip\"] for c in candidates if c[\"rtt_ms\"] <= 2 * quickest]
+";
+
 /// Services: name, label below the zone, pool, chain (or algorithm), what it shows.
-const SERVICES: [(&str, &str, &str, &[&str]); 12] = [
+const SERVICES: [(&str, &str, &str, &[&str]); 13] = [
     ("www", "www", "web", &["geo-ip", "weighted-round-robin"]),
     ("isp-aware", "isp", "web", &["geo-ip", "asn", "failover"]),
     ("mapped", "map", "web", &["map-file", "latency"]),
@@ -204,6 +211,7 @@ const SERVICES: [(&str, &str, &str, &[&str]); 12] = [
         &["prefix-fence", "asn-fence", "geo-subdivision", "random"],
     ),
     ("shedding", "calm", "web", &["shed-load", "round-robin"]),
+    ("scripted", "own", "web", &[SCRIPT, "weighted-round-robin"]),
 ];
 
 /// The services, with the name of the pool of each.
@@ -247,6 +255,7 @@ mod tests {
                 info.name
             );
         }
+        assert!(used.contains("script:"), "no service of the demo has a script");
         let id = TenantId::DEFAULT.0;
         for pool in pools(8081, "/health") {
             let mut next = 10_u128;

@@ -2,8 +2,10 @@
 
 use crate::state::AppState;
 use gslb_api_types::model::{Actor, Permission};
-use gslb_api_types::{Dashboard, DownMember, ListQuery};
+use gslb_api_types::{AuditEntry, Dashboard, DownMember, Event, EventKind, ListQuery};
 use gslb_core::OpError;
+use gslb_core::store::AuditFilter;
+use std::cmp::Reverse;
 
 /// Events that the dashboard shows.
 const EVENTS: u32 = 20;
@@ -16,7 +18,17 @@ pub async fn dashboard(state: &AppState, actor: &Actor) -> Result<Dashboard, OpE
     if !actor.may(Permission::ServicesRead) {
         return Err(OpError::Forbidden(Permission::ServicesRead));
     }
-    let events = state.ops.history(actor, None, EVENTS).await?;
+    let mut events = state.ops.history(actor, None, EVENTS).await?;
+    if actor.may(Permission::AuditRead) {
+        let last = AuditFilter {
+            limit: Some(EVENTS),
+            ..AuditFilter::default()
+        };
+        let trail = state.ops.list_audit(actor, &last).await?;
+        events.extend(trail.items.into_iter().map(change));
+        events.sort_by_key(|event| Reverse(event.at));
+        events.truncate(EVENTS as usize);
+    }
     let zones = state
         .ops
         .list_zones(
@@ -66,6 +78,22 @@ pub async fn dashboard(state: &AppState, actor: &Actor) -> Result<Dashboard, OpE
     view.down
         .sort_by(|a, b| (&a.pool, &a.address).cmp(&(&b.pool, &b.address)));
     Ok(view)
+}
+
+/// A change out of the audit trail, as it went through the stream when it was made.
+fn change(entry: AuditEntry) -> Event {
+    Event {
+        id: entry.revision,
+        at: entry.at,
+        tenant_id: entry.tenant_id,
+        kind: EventKind::Change {
+            object: entry.object,
+            object_id: entry.object_id,
+            name: entry.name,
+            action: entry.action,
+            actor: entry.actor,
+        },
+    }
 }
 
 fn count(items: impl Iterator) -> u64 {

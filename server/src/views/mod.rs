@@ -5,7 +5,9 @@
 mod dashboard;
 mod pool;
 mod trace;
+mod tried;
 
 pub use dashboard::dashboard;
-pub use pool::{health_state, pool_status, pool_view};
+pub use pool::{health_state, pool_status, pool_view, region_warnings};
 pub use trace::trace;
+pub use tried::try_service;

@@ -1,7 +1,7 @@
 //! Pools and the live state of their members.
 
 use crate::state::{AppState, unix_seconds};
-use gslb_api_types::model::{AdminState, Pool};
+use gslb_api_types::model::{AdminState, Pool, Warning};
 use gslb_api_types::{HealthState, HostStatus, MemberStatus, PoolStatus, PoolView, ProbePoint, Stored};
 use gslb_engine::host::HostAddresses;
 use gslb_engine::snapshot::CompiledMember;
@@ -22,6 +22,24 @@ pub fn pool_view(stored: Stored<Pool>) -> Stored<PoolView> {
         revision: stored.revision,
         warnings: stored.warnings,
     }
+}
+
+/// Members whose region is meant for a country, so it seems, and will not be found as one.
+#[must_use]
+pub fn region_warnings(pool: &Pool) -> Vec<Warning> {
+    let members = pool.members.iter().enumerate();
+    let odd = members.filter(|(_, member)| {
+        let by_facts = member.geo.as_ref().is_some_and(|geo| !geo.country.is_empty());
+        !member.region.is_unknown() && member.region.country().is_none() && !by_facts
+    });
+    odd.map(|(at, member)| Warning {
+        field: format!("members[{at}].region"),
+        message: format!(
+            "{}: the region `{}` is no two-letter country code in capitals, such as DE: Geo IP never matches it",
+            member.endpoint, member.region
+        ),
+    })
+    .collect()
 }
 
 /// The API's word for a probe's state.

@@ -14,7 +14,7 @@ use std::time::Instant;
 
 /// How a client travels: as the transport source, or in an ECS option that a resolver sends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Way {
+pub(super) struct Way {
     source: IpAddr,
     subnet: Option<ClientSubnet>,
 }
@@ -48,7 +48,7 @@ fn truncated(ip: IpAddr, bits: u8) -> IpAddr {
 
 /// `client` may be an address or a network. A network always travels as ECS; an address does when a resolver is named,
 /// cut to /24 or /56 as resolvers do.
-fn way(request: &TraceRequest) -> Result<Way, Vec<ValidationError>> {
+pub(super) fn way(request: &TraceRequest) -> Result<Way, Vec<ValidationError>> {
     let mut errors = Vec::new();
     let resolver = match request
         .resolver
@@ -177,7 +177,6 @@ fn record(
     now: u64,
     routing: Option<&Routing>,
 ) -> Result<Trace, OpError> {
-    let qname = domain.to_wire();
     let Some(service) = find(snapshot, tenant_id, domain) else {
         return Err(OpError::invalid(
             "domain",
@@ -185,6 +184,20 @@ fn record(
             format!("no service answers for `{domain}`"),
         ));
     };
+    Ok(ask(snapshot, service, domain, way, family, now, routing))
+}
+
+/// Asks a service for a name, and writes down what happens.
+pub(super) fn ask(
+    snapshot: &Snapshot,
+    service: &CompiledService,
+    domain: &DomainName,
+    way: Way,
+    family: Family,
+    now: u64,
+    routing: Option<&Routing>,
+) -> Trace {
+    let qname = domain.to_wire();
     let context = QueryContext {
         qname: &qname,
         family,
@@ -195,9 +208,7 @@ fn record(
     };
     let begun = Instant::now();
     let clock = move || u64::try_from(begun.elapsed().as_nanos()).unwrap_or(u64::MAX);
-    Ok(gslb_engine::chain::trace(
-        snapshot, service, &context, routing, clock,
-    ))
+    gslb_engine::chain::trace(snapshot, service, &context, routing, clock)
 }
 
 #[cfg(test)]

@@ -1,5 +1,6 @@
 //! The console's backend: the use cases, for the actor whose session the request carries.
 
+use super::kept::Kept;
 use crate::api::auth::{Identity, source};
 use crate::api::error::api_error;
 use crate::api::session::{change_own_password, session_error, start_session};
@@ -10,15 +11,16 @@ use axum::http::header;
 use axum::http::request::Parts;
 use gslb_api_types::model::{
     Actor, AdminState, HealthCheckDraft, Member, MemberDraft, MemberId, PoolDraft, PoolId, ServiceDraft,
-    ServiceId, ZoneDraft, ZoneId,
+    ServiceId,
 };
 use gslb_api_types::{
     ApiError, AuditEntry, AuditQuery, Dashboard, Event, LicenseDraft, LicenseView, ListQuery, LoginRequest,
     Page, PasswordChange, PoolStatus, PoolSummary, PoolView, ServiceRow, ServiceView, SessionView,
-    SettingView, SignalsView, Stored, Trace, TraceRequest, ZoneView,
+    SettingView, SignalsView, Stored, Trace, TraceRequest,
 };
-use gslb_app::backend::{Backend, Outcome};
-use gslb_core::OpError;
+use gslb_app::backend::{Backend, Filled, Outcome};
+use gslb_core::draft::Proposal;
+use gslb_core::{OpError, Ops};
 use leptos::context::use_context;
 use leptos_axum::ResponseOptions;
 use tower_sessions::Session;
@@ -26,10 +28,16 @@ use tower_sessions::Session;
 /// [`Backend`] over the use cases.
 pub struct ConsoleBackend {
     state: AppState,
+    pub(super) kept: Kept,
 }
 
-fn failed(error: OpError) -> ApiError {
+pub(super) fn failed(error: OpError) -> ApiError {
     api_error(&error)
+}
+
+/// A form's draft as the use cases take it.
+fn proposal<D>(Filled { draft, problems }: Filled<D>) -> Proposal<D> {
+    Proposal { draft, problems }
 }
 
 fn parts() -> Outcome<Parts> {
@@ -37,7 +45,7 @@ fn parts() -> Outcome<Parts> {
 }
 
 /// Who asks: the middleware has found out before the page began.
-fn actor() -> Outcome<Actor> {
+pub(super) fn actor() -> Outcome<Actor> {
     match parts()?.extensions.get::<Identity>() {
         Some(Identity(result)) => result.clone(),
         None => Err(ApiError::new("unauthorized", "log in first")),
@@ -53,7 +61,15 @@ impl ConsoleBackend {
     /// A backend over this state.
     #[must_use]
     pub fn new(state: AppState) -> Self {
-        Self { state }
+        Self {
+            state,
+            kept: Kept::default(),
+        }
+    }
+
+    /// The use cases.
+    pub(super) fn ops(&self) -> &Ops {
+        &self.state.ops
     }
 }
 
@@ -102,11 +118,11 @@ impl Backend for ConsoleBackend {
         Ok(stored)
     }
 
-    async fn create_service(&self, draft: ServiceDraft) -> Outcome<Stored<ServiceView>> {
+    async fn create_service(&self, filled: Filled<ServiceDraft>) -> Outcome<Stored<ServiceView>> {
         let actor = actor()?;
         self.state
             .ops
-            .create_service(&actor, &draft)
+            .create_service(&actor, proposal(filled))
             .await
             .map_err(failed)
     }
@@ -114,13 +130,13 @@ impl Backend for ConsoleBackend {
     async fn update_service(
         &self,
         id: ServiceId,
-        draft: ServiceDraft,
+        filled: Filled<ServiceDraft>,
         revision: Option<u64>,
     ) -> Outcome<Stored<ServiceView>> {
         let actor = actor()?;
         self.state
             .ops
-            .replace_service(&actor, id, revision, &draft)
+            .replace_service(&actor, id, revision, proposal(filled))
             .await
             .map_err(failed)
     }
@@ -145,31 +161,29 @@ impl Backend for ConsoleBackend {
 
     async fn pool(&self, id: PoolId) -> Outcome<Stored<PoolView>> {
         let actor = actor()?;
-        self.state
-            .ops
-            .get_pool(&actor, id)
-            .await
-            .map(views::pool_view)
-            .map_err(failed)
+        let mut stored = self.state.ops.get_pool(&actor, id).await.map_err(failed)?;
+        stored.warnings.extend(views::region_warnings(&stored.value));
+        Ok(views::pool_view(stored))
     }
 
-    async fn create_pool(&self, draft: PoolDraft) -> Outcome<Stored<PoolView>> {
+    async fn create_pool(&self, filled: Filled<PoolDraft>) -> Outcome<Stored<PoolView>> {
         let actor = actor()?;
-        let written = self.state.ops.create_pool(&actor, &draft).await.map_err(failed)?;
+        let written = self.state.ops.create_pool(&actor, proposal(filled)).await;
+        let written = written.map_err(failed)?;
         Ok(written.map(|pool| PoolView::from(&pool)))
     }
 
     async fn update_pool(
         &self,
         id: PoolId,
-        draft: PoolDraft,
+        filled: Filled<PoolDraft>,
         revision: Option<u64>,
     ) -> Outcome<Stored<PoolView>> {
         let actor = actor()?;
         let written = self
             .state
             .ops
-            .replace_pool(&actor, id, revision, &draft)
+            .replace_pool(&actor, id, revision, proposal(filled))
             .await
             .map_err(failed)?;
         Ok(written.map(|pool| PoolView::from(&pool)))
@@ -185,11 +199,16 @@ impl Backend for ConsoleBackend {
             .map_err(failed)
     }
 
-    async fn add_member(&self, pool: PoolId, draft: MemberDraft, revision: Option<u64>) -> Outcome<Member> {
+    async fn add_member(
+        &self,
+        pool: PoolId,
+        filled: Filled<MemberDraft>,
+        revision: Option<u64>,
+    ) -> Outcome<Member> {
         let actor = actor()?;
         self.state
             .ops
-            .create_member(&actor, pool, revision, &draft)
+            .create_member(&actor, pool, revision, proposal(filled))
             .await
             .map(|w| w.value)
             .map_err(failed)
@@ -199,13 +218,13 @@ impl Backend for ConsoleBackend {
         &self,
         _pool: PoolId,
         member: MemberId,
-        draft: MemberDraft,
+        filled: Filled<MemberDraft>,
         revision: Option<u64>,
     ) -> Outcome<Member> {
         let actor = actor()?;
         self.state
             .ops
-            .replace_member(&actor, member, revision, &draft)
+            .replace_member(&actor, member, revision, proposal(filled))
             .await
             .map(|w| w.value)
             .map_err(failed)
@@ -262,6 +281,12 @@ impl Backend for ConsoleBackend {
         Ok(views::pool_status(&self.state, &pool.value))
     }
 
+    async fn shares(&self, pool: PoolId) -> Outcome<Vec<(MemberId, Vec<u64>)>> {
+        let actor = actor()?;
+        let pool = self.state.ops.get_pool(&actor, pool).await.map_err(failed)?;
+        Ok(self.state.shares.of(&self.state.snapshot.load(), pool.value.id))
+    }
+
     async fn pool_events(&self, pool: PoolId, limit: usize) -> Outcome<Vec<Event>> {
         let actor = actor()?;
         let limit = u32::try_from(limit).unwrap_or(u32::MAX);
@@ -282,20 +307,15 @@ impl Backend for ConsoleBackend {
             .map_err(failed)
     }
 
-    async fn zones(&self, query: ListQuery) -> Outcome<Page<ZoneView>> {
-        let actor = actor()?;
-        let page = self.state.ops.list_zones(&actor, &query).await.map_err(failed)?;
-        Ok(page.map(|zone| zone.value))
-    }
-
-    async fn create_zone(&self, draft: ZoneDraft) -> Outcome<Stored<ZoneView>> {
-        let actor = actor()?;
-        self.state.ops.create_zone(&actor, &draft).await.map_err(failed)
-    }
-
-    async fn delete_zone(&self, id: ZoneId) -> Outcome<()> {
-        let actor = actor()?;
-        self.state.ops.delete_zone(&actor, id, None).await.map_err(failed)
+    async fn try_service(
+        &self,
+        id: Option<ServiceId>,
+        filled: Filled<ServiceDraft>,
+        clients: &[String],
+    ) -> Outcome<Vec<Outcome<Trace>>> {
+        let traces = views::try_service(&self.state, &actor()?, id, proposal(filled), clients).await;
+        let traces = traces.map_err(failed)?;
+        Ok(traces.into_iter().map(|told| told.map_err(failed)).collect())
     }
 
     async fn audit(&self, query: ListQuery) -> Outcome<Page<AuditEntry>> {

@@ -2,8 +2,10 @@
 
 pub mod assets;
 mod backend;
+mod kept;
 pub mod origin;
 pub mod sessions;
+mod zones;
 
 pub use backend::ConsoleBackend;
 

@@ -2,6 +2,7 @@
 //! its own, so that it can be edited without JavaScript too.
 
 use super::rows::Rows;
+use super::starlark::{GIVEN, line_of, numbers, paint};
 use leptos::prelude::*;
 use std::collections::BTreeMap;
 
@@ -31,7 +32,8 @@ pub fn merge(chain: &[String], arguments: &BTreeMap<String, String>) -> Vec<Stri
     chain.iter().enumerate().map(entry).collect()
 }
 
-/// The editor of a script.
+/// The editor of a script: a plain field without JavaScript; else its text is drawn in colours below a field that lets them
+/// through, with numbered lines, in one frame that scrolls.
 #[component]
 pub fn ScriptEditor(
     rows: Rows,
@@ -40,43 +42,67 @@ pub fn ScriptEditor(
     body: String,
     /// Shown, and not to be changed.
     locked: bool,
-    /// Whether there is a problem with it.
-    #[prop(into)]
-    bad: Signal<bool>,
+    /// What is wrong with it.
+    problem: Signal<Option<String>>,
     changed: Callback<()>,
 ) -> impl IntoView {
     let id = format!("script-{key}");
     let hint = format!("script-{key}-hint");
     let lines = body.lines().count().clamp(8, 24).to_string();
+    let text = RwSignal::new(body.clone());
+    let bad = Memo::new(move |_| problem.read().as_deref().and_then(line_of));
+    let given = GIVEN.map(|(name, what)| {
+        view! {
+            <div>
+                <dt>
+                    <code>{name}</code>
+                </dt>
+                <dd>{what}</dd>
+            </div>
+        }
+    });
     view! {
         <div class="script">
             <label class="script-label" for=id.clone()>
                 "Starlark"
             </label>
-            <textarea
-                class="mono"
-                id=id
-                name=move || format!("form[arguments][at{}]", at.get())
-                rows=lines
-                spellcheck="false"
-                autocomplete="off"
-                autocapitalize="off"
-                wrap="off"
-                readonly=locked
-                aria-invalid=move || bad.get().then_some("true")
-                aria-describedby=hint.clone()
-                on:input=move |event| {
-                    rows.set_step(key, format!("{SCRIPT}{}", event_target_value(&event)));
-                    changed.run(());
-                }
-            >
-                {body}
-            </textarea>
+            <div class="script-frame">
+                <pre class="script-lines" aria-hidden="true" inner_html=move || numbers(&text.read(), bad.get())></pre>
+                <div class="script-layers">
+                    <pre class="script-paint" aria-hidden="true" inner_html=move || paint(&text.read(), bad.get())></pre>
+                    <textarea
+                        class="mono"
+                        id=id
+                        name=move || format!("form[arguments][at{}]", at.get())
+                        rows=lines
+                        spellcheck="false"
+                        autocomplete="off"
+                        autocapitalize="off"
+                        wrap="off"
+                        readonly=locked
+                        aria-invalid=move || problem.read().is_some().then_some("true")
+                        aria-describedby=hint.clone()
+                        on:input=move |event| {
+                            let value = event_target_value(&event);
+                            rows.set_step(key, format!("{SCRIPT}{value}"));
+                            text.set(value);
+                            changed.run(());
+                        }
+                    >
+                        {body}
+                    </textarea>
+                </div>
+            </div>
             <p class="hint" id=hint>
-                "Sets " <code>"result"</code> ", a list of addresses, from " <code>"candidates"</code> " (dicts: ip, port, region, weight, priority, asn, health_score, rtt_ms) and "
-                <code>"qname qtype client_ip client_country client_asn now service"</code>
-                ". An error, or a result that names nobody, leaves the members as they are."
+                "An error, or a result that names nobody, leaves the members as they are."
             </p>
+            <details class="script-given">
+                <summary>"What a script knows"</summary>
+                <dl>{given.collect_view()}</dl>
+                <p class="hint">
+                    "Starlark is a small Python: if and for, functions, lists and dicts; no files, no clock, no while."
+                </p>
+            </details>
         </div>
     }
     .into_any()

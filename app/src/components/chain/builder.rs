@@ -4,8 +4,10 @@ use super::drag::Drag;
 use super::palette::Palette;
 use super::row::StepRow;
 use super::rows::Rows;
+use super::who_gets::WhoGets;
 use crate::components::text;
 use crate::form::FormState;
+use crate::forms::ServiceForm;
 use gslb_api_types::model::{FILTERS, FilterClass, FilterName, FilterStep, MAX_STEPS, Tier};
 use leptos::html;
 use leptos::prelude::*;
@@ -23,11 +25,20 @@ pub fn RoutingField(
     tier: Tier,
     /// Whether scripts may be written.
     may_script: bool,
+    /// The whole form, to begin with.
+    form: ServiceForm,
 ) -> impl IntoView {
     let rows = Rows::new(&chain);
     let by_chain = RwSignal::new(by_chain);
     let algorithm = RwSignal::new(algorithm);
     let changed = Callback::new(move |()| state.dirty.set(true));
+    // What is tried beside it.
+    let changes = Signal::derive(move || {
+        rows.get();
+        by_chain.track();
+        algorithm.track();
+        state.edits.track();
+    });
     let locked = tier < Tier::Pro;
     // Controls that need JavaScript show only when it is there.
     let is_live = RwSignal::new(false);
@@ -55,6 +66,8 @@ pub fn RoutingField(
                 name="form[mode]"
                 value=move || if by_chain.get() { "chain" } else { "single" }
             />
+            <div class="routing-columns">
+            <div class="routing-steps">
             {move || {
                 if by_chain.get() {
                     view! {
@@ -66,6 +79,9 @@ pub fn RoutingField(
                     view! { <Algorithm state rows algorithm tier changed /> }.into_any()
                 }
             }}
+            </div>
+            <WhoGets form state changes />
+            </div>
         </section>
     }
     .into_any()

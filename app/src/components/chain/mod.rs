@@ -6,6 +6,8 @@ mod drag;
 mod palette;
 mod row;
 mod rows;
+mod starlark;
+mod who_gets;
 
 pub use argument::merge as merge_arguments;
 pub use builder::RoutingField;

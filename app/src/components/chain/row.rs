@@ -134,8 +134,8 @@ pub fn StepRow(
                 {body
                     .map(|body| {
                         let locked = locked || !may_script;
-                        let bad = Signal::derive(move || problem().is_some());
-                        view! { <ScriptEditor rows key at body locked bad changed /> }
+                        let problem = Signal::derive(problem);
+                        view! { <ScriptEditor rows key at body locked problem changed /> }
                     })}
                 {count.map(|count| view! { <AnswerCount row=key rows count name changed /> })}
                 {move || warning().map(|text| view! { <p class="doubt">{text}</p> })}

@@ -14,7 +14,7 @@ pub fn Stages(trace: Trace) -> impl IntoView {
     };
     let start = first.before.clone();
     view! {
-        <ol class="stages" aria-label="Steps, from the first to the last" tabindex="0">
+        <ol class="stages" aria-label="Steps, from the first to the last">
             <li class="stage-column">
                 <p class="stage-step">"Candidates"</p>
                 <p class="stage-meta">

@@ -13,7 +13,7 @@ fn page(object: &str, id: &str, action: &str) -> Option<String> {
     match object {
         "service" => Some(format!("/services/{id}")),
         "pool" => Some(format!("/pools/{id}")),
-        "zone" => Some("/zones".to_owned()),
+        "zone" => Some(format!("/zones/{id}")),
         _ => None,
     }
 }
@@ -22,7 +22,7 @@ fn page(object: &str, id: &str, action: &str) -> Option<String> {
 #[component]
 pub fn EventList(events: Vec<Event>) -> impl IntoView {
     if events.is_empty() {
-        return view! { <p class="hint">"Nothing has happened since the daemon started."</p> }.into_any();
+        return view! { <p class="hint">"Nothing has happened yet."</p> }.into_any();
     }
     view! {
         <ol class="events">

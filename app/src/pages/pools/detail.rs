@@ -97,6 +97,12 @@ fn PoolView(data: PoolDetail, changed: Callback<()>) -> impl IntoView {
             {actions}
         </PageHead>
         <Done text=done />
+        {data
+            .pool
+            .warnings
+            .iter()
+            .map(|warning| view! { <p class="notice">{warning.message.clone()}</p> })
+            .collect_view()}
         {editor}
         <section class="panel" aria-labelledby="members">
             <header class="panel-head">

@@ -7,7 +7,6 @@ use crate::components::chain::RoutingLine;
 use crate::components::empty::Done;
 use crate::components::layout::{PageHead, may};
 use crate::components::state::member_state;
-use crate::components::trace::TraceView;
 use crate::components::{Ago, State, loaded, text};
 use crate::live::live_value;
 use crate::pages::{use_id, use_query};
@@ -119,8 +118,9 @@ fn ServiceView(data: ServiceDetail) -> impl IntoView {
         <section class="panel" aria-labelledby="share">
             <header class="panel-head">
                 <h2 id="share">"Answers by member"</h2>
-                <span class="hint">"All services of the pool, since the daemon started"</span>
+                <span class="hint">"All services of the pool: the last hour as a chart, and all since the daemon started"</span>
             </header>
+            <div inner_html=move || live.read().chart.clone()></div>
             {move || view! { <Shares data=live.get() /> }}
         </section>
         {(!data.audit.is_empty()).then(|| view! { <Trail entries=data.audit.clone() /> })}
@@ -189,13 +189,7 @@ fn TraceBox(id: String, domain: String) -> impl IntoView {
                     "Ask"
                 </button>
             </leptos_router::components::Form>
-            {loaded(
-                data,
-                |answer| match answer {
-                    Ok(trace) => view! { <TraceView trace /> }.into_any(),
-                    Err(failure) => view! { <p class="notice bad">{failure.0.message}</p> }.into_any(),
-                },
-            )}
+            {loaded(data, |html| view! { <div inner_html=html></div> })}
         </section>
     }
     .into_any()

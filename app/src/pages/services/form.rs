@@ -117,6 +117,7 @@ fn ServiceEditor(data: ServiceEdit) -> impl IntoView {
         .to_vec();
     let by_chain = form.by_chain();
     let chain = form.chain();
+    let whole = form.clone();
     view! {
         <SendForm
             to=action
@@ -200,6 +201,7 @@ fn ServiceEditor(data: ServiceEdit) -> impl IntoView {
                 by_chain
                 tier
                 may_script
+                form=whole
             />
             <section class="panel" aria-labelledby="answers">
                 <header class="panel-head">

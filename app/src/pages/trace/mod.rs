@@ -4,11 +4,8 @@ use crate::api::overview::LoadTraces;
 use crate::components::chain::step_list;
 use crate::components::empty::Empty;
 use crate::components::layout::PageHead;
-use crate::components::trace::TraceView;
 use crate::components::{loaded, text};
-use crate::failure::Failure;
 use crate::rpc::use_data;
-use gslb_api_types::Trace;
 use gslb_api_types::model::FILTERS;
 use leptos::prelude::*;
 use leptos_router::components::Form;
@@ -34,16 +31,7 @@ pub fn TracePage() -> impl IntoView {
             data,
             |answer| match answer {
                 None => view! { <TraceHelp /> }.into_any(),
-                Some((stored, None)) => view! { <OneTrace answer=stored heading="" /> }.into_any(),
-                Some((stored, Some(tried))) => {
-                    view! {
-                        <div class="trace-pair">
-                            <OneTrace answer=stored heading="Stored routing" />
-                            <OneTrace answer=tried heading="The chain you try" />
-                        </div>
-                    }
-                        .into_any()
-                }
+                Some(html) => view! { <div inner_html=html></div> }.into_any(),
             },
         )}
     }
@@ -156,34 +144,6 @@ fn Input(
         </div>
     }
     .into_any()
-}
-
-/// A trace, or what is wrong with what was asked.
-#[component]
-fn OneTrace(answer: Result<Trace, Failure>, heading: &'static str) -> impl IntoView {
-    match answer {
-        Ok(trace) => view! { <TraceView trace heading=heading /> }.into_any(),
-        Err(failure) => view! {
-            <div class="notice bad" role="alert">
-                {(!heading.is_empty()).then(|| view! { <b>{heading}": "</b> })}
-                {failure.0.message.clone()}
-                {(!failure.0.details.is_empty())
-                    .then(|| {
-                        view! {
-                            <ul>
-                                {failure
-                                    .0
-                                    .details
-                                    .iter()
-                                    .map(|d| view! { <li>{d.to_string()}</li> })
-                                    .collect_view()}
-                            </ul>
-                        }
-                    })}
-            </div>
-        }
-        .into_any(),
-    }
 }
 
 /// What the tracer is for, while nothing is asked.
