@@ -36,7 +36,10 @@ pub fn App() -> impl IntoView {
                     <Route path=path!("/pools/:id") view=page(|| view! { <PoolPage /> }.into_any()) ssr=SsrMode::Async />
                     <Route path=path!("/signals") view=page(|| view! { <SignalsPage /> }.into_any()) ssr=SsrMode::Async />
                     <Route path=path!("/trace") view=page(|| view! { <TracePage /> }.into_any()) ssr=SsrMode::Async />
-                    <Route path=path!("/zones/:id?/:page?/:item?") view=page(|| view! { <FragmentPage /> }.into_any()) ssr=SsrMode::Async />
+                    <Route path=path!("/zones") view=page(|| view! { <FragmentPage /> }.into_any()) ssr=SsrMode::Async />
+                    <Route path=path!("/zones/:id") view=page(|| view! { <FragmentPage /> }.into_any()) ssr=SsrMode::Async />
+                    <Route path=path!("/zones/:id/:page") view=page(|| view! { <FragmentPage /> }.into_any()) ssr=SsrMode::Async />
+                    <Route path=path!("/zones/:id/:page/:item") view=page(|| view! { <FragmentPage /> }.into_any()) ssr=SsrMode::Async />
                     <Route path=path!("/audit") view=page(|| view! { <AuditPage /> }.into_any()) ssr=SsrMode::Async />
                     <Route path=path!("/settings") view=page(|| view! { <SettingsPage /> }.into_any()) ssr=SsrMode::Async />
                     <Route path=path!("/*any") view=page(|| view! { <MissingPage /> }.into_any()) ssr=SsrMode::Async />
