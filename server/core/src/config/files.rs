@@ -7,7 +7,7 @@ use crate::geo::GeoSet;
 use crate::license::{self, LicenseState};
 use crate::mapfile;
 use std::fs::File;
-use std::io::Read as _;
+use std::io::{ErrorKind, Read as _};
 use std::path::Path;
 use time::OffsetDateTime;
 
@@ -27,12 +27,56 @@ fn readable(path: &Path) -> Result<(), String> {
     }
 }
 
+/// A database, or room for one: the file can be written, and so can its folder, where SQLite keeps what it has not yet
+/// written to the file. Missing folders are made at the start.
+fn writable(path: &Path) -> Result<(), String> {
+    match std::fs::metadata(path) {
+        Ok(kind) if kind.is_dir() => {
+            return Err(format!(
+                "{} is a folder, and must be a file in one",
+                path.display()
+            ));
+        }
+        Ok(kind) if !kind.is_file() => return Err(format!("{} is no file", path.display())),
+        Ok(_) => {
+            let opened = File::options().read(true).append(true).open(path);
+            opened.map_err(|error| format!("cannot write {}: {error}", path.display()))?;
+        }
+        Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {}
+        Err(error) => return Err(format!("cannot look at {}: {error}", path.display())),
+    }
+    let above = path.ancestors().skip(1).map(|folder| {
+        let here = folder.as_os_str().is_empty();
+        if here { Path::new(".") } else { folder }
+    });
+    let existing = above
+        .into_iter()
+        .find_map(|folder| Some((folder, std::fs::metadata(folder).ok()?)));
+    let Some((folder, kind)) = existing else {
+        return Err(format!("no folder above {} can be looked at", path.display()));
+    };
+    if !kind.is_dir() {
+        return Err(format!("{} is no folder", folder.display()));
+    }
+    // Asked by doing: permissions alone do not tell of a file system that is read-only.
+    tempfile::tempfile_in(folder)
+        .map(drop)
+        .map_err(|error| format!("cannot write in the folder {}: {error}", folder.display()))
+}
+
 impl Settings {
-    /// What is wrong with the files that the settings name: map file, geo databases, licence, certificate and key.
+    /// What is wrong with the files that the settings name: database, map file, geo databases, licence, certificate and key.
     /// Whether the last two are PEM is for whoever speaks TLS to say.
     #[must_use]
     pub fn file_problems(&self) -> Vec<Problem> {
         let mut problems = Vec::new();
+        let database = &self.database.path;
+        if let Err(message) = writable(database) {
+            problems.push(Problem {
+                place: place_of(&self.origin("database.path")),
+                message: format!("`database.path`: {message}"),
+            });
+        }
         let mut look = |name: &str, path: Option<&Path>, inside: &dyn Fn(&Path) -> Result<(), String>| {
             let Some(path) = path else { return };
             if let Err(message) = readable(path).and_then(|()| inside(path)) {

@@ -7,6 +7,7 @@
 mod definition;
 mod error;
 mod files;
+mod listeners;
 mod macros;
 mod reload;
 mod source;

@@ -362,6 +362,7 @@ impl Settings {
                 loader.problem(place_of(&self.origin(name)), message);
             }
         }
+        loader.problems.extend(self.clashes());
         if self.latency.distributed_rtt {
             loader.warnings.push(
                 "loadBalancer.latency.distributedRTT has no effect: this node is in no cluster".to_owned(),

@@ -352,8 +352,11 @@ fn files_that_settings_name_are_looked_at() {
     std::fs::write(path("map"), "192.0.2.0/24 eu\n").unwrap();
     std::fs::write(path("broken"), "nonsense\n").unwrap();
     std::fs::write(path("empty"), "").unwrap();
+    let database = path("gslbd.db").display().to_string();
     let problems = |text: String| {
-        let settings = sources(&text, &[]).load().unwrap();
+        let settings = sources(&text, &[("GSLB_DATABASE_PATH", &database)])
+            .load()
+            .unwrap();
         settings.file_problems()
     };
     assert_eq!(problems(format!("routing:\n  mapFile: {:?}\n", path("map"))), []);
@@ -384,6 +387,114 @@ fn files_that_settings_name_are_looked_at() {
 }
 
 #[test]
+fn a_database_is_a_file_with_room_around_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name);
+    std::fs::write(path("there.db"), "whatever").unwrap();
+    std::fs::create_dir(path("folder")).unwrap();
+    let told = |name: &str| {
+        let text = format!("log:\n  level: warn\ndatabase:\n  path: {:?}\n", path(name));
+        let problems = sources(&text, &[]).load().unwrap().file_problems();
+        problems.iter().map(ToString::to_string).collect::<Vec<_>>()
+    };
+    for good in ["there.db", "new.db", "folder/new.db", "made/at/start.db"] {
+        assert_eq!(told(good), [""; 0], "{good}");
+    }
+    for (bad, why) in [
+        ("folder", "is a folder"),
+        ("there.db/new.db", "is no folder"),
+        ("there.db/and/below.db", "is no folder"),
+    ] {
+        let told = told(bad);
+        assert_eq!(told.len(), 1, "{told:?}");
+        let line = &told[0];
+        assert!(
+            line.starts_with("config.yaml:4: `database.path`: ") && line.contains(why),
+            "{line}"
+        );
+    }
+    let kept = std::fs::read_dir(folder.path()).unwrap().count();
+    assert_eq!(kept, 2, "nothing is left behind");
+    // Where nobody can write, not even whoever may do anything.
+    let text = "database:\n  path: /proc/gslbd.db\n";
+    let problems = sources(text, &[]).load().unwrap().file_problems();
+    assert!(
+        problems[0]
+            .to_string()
+            .contains("cannot write in the folder /proc"),
+        "{problems:?}"
+    );
+}
+
+#[test]
+fn two_listeners_do_not_get_one_port() {
+    let clash = |text: &str, environment: &[(&str, &str)]| match sources(text, environment).load() {
+        Ok(_) => Vec::new(),
+        Err(ConfigError::Invalid(found)) => found.iter().map(ToString::to_string).collect(),
+        Err(other) => panic!("{other}"),
+    };
+    for good in [
+        // The same number on other addresses, or for another protocol.
+        "api:\n  port: 7000\nmetrics:\n  port: 7000\n  listenAddr: 127.0.0.2\n",
+        "api:\n  port: 0\nmetrics:\n  port: 0\n",
+        "dns:\n  tlsCert: c\n  tlsKey: k\n  tlsPort: 8853\n  quicPort: 8853\n",
+        // Nobody listens there without a certificate.
+        "dns:\n  tlsPort: 5353\n",
+        "dns:\n  tlsCert: c\n  tlsKey: k\n  tlsPort: off\n  httpsPort: off\n",
+        "dns:\n  port: 8080\n  listenAddr: \"::1\"\n",
+    ] {
+        assert_eq!(clash(good, &[]), [""; 0], "{good}");
+    }
+    for (bad, line, words) in [
+        (
+            "api:\n  port: 7000\nmetrics:\n  port: 7000\n",
+            4,
+            "`metrics.port` is TCP 127.0.0.1:7000, where `api.port` (config.yaml:2) listens too",
+        ),
+        (
+            "dns:\n  port: 8080\n",
+            2,
+            "`dns.port` is TCP 0.0.0.0:8080, where `api.port` (default) listens too",
+        ),
+        (
+            "dns:\n  port: 9090\n  listenAddr: \"::\"\n",
+            2,
+            "`dns.port` is TCP [::]:9090, where `metrics.port` (default) listens too",
+        ),
+        (
+            "metrics:\n  port: 5353\n",
+            2,
+            "`metrics.port` is TCP 127.0.0.1:5353, where `dns.port` (default) listens too",
+        ),
+        (
+            "dns:\n  tlsCert: c\n  tlsKey: k\n  tlsPort: 9853\n  httpsPort: 9853\n",
+            5,
+            "`dns.httpsPort` is TCP",
+        ),
+        (
+            "dns:\n  tlsCert: c\n  tlsKey: k\n  quicPort: 5353\n",
+            4,
+            "`dns.quicPort` is UDP",
+        ),
+        (
+            "dns:\n  tlsCert: c\n  tlsKey: k\n  tlsPort: 5353\n",
+            4,
+            "`dns.tlsPort` is TCP",
+        ),
+    ] {
+        let told = clash(bad, &[]);
+        assert_eq!(told.len(), 1, "{bad}: {told:?}");
+        assert!(told[0].starts_with(&format!("config.yaml:{line}: ")), "{told:?}");
+        assert!(told[0].contains(words), "{told:?}");
+    }
+    let told = clash("", &[("GSLB_API_PORT", "9090")]);
+    assert!(
+        told[0].starts_with("GSLB_API_PORT: `api.port` is TCP"),
+        "{told:?}"
+    );
+}
+
+#[test]
 fn one_problem_hides_no_other() {
     let text = "\
 dns:
@@ -396,7 +507,9 @@ signals:
 routing:
   mapFile: /nowhere/map
 ";
-    let Err(ConfigError::Invalid(found)) = sources(text, &[]).check() else {
+    let folder = tempfile::tempdir().unwrap();
+    let database = folder.path().join("gslbd.db").display().to_string();
+    let Err(ConfigError::Invalid(found)) = sources(text, &[("GSLB_DATABASE_PATH", &database)]).check() else {
         panic!()
     };
     let told: Vec<String> = found.iter().map(ToString::to_string).collect();
