@@ -91,6 +91,22 @@ impl Permission {
                 | Self::TenantsWrite
         )
     }
+
+    /// The permission that brings this one along. Whoever may change objects of a kind may see them: a write is answered
+    /// with the object, and a guarded one needs the revision that a read gives. Not so for tenants: to see them is to act in
+    /// each.
+    #[must_use]
+    pub const fn comes_with(self) -> Option<Self> {
+        match self {
+            Self::ZonesRead => Some(Self::ZonesWrite),
+            Self::PoolsRead => Some(Self::PoolsWrite),
+            Self::ServicesRead => Some(Self::ServicesWrite),
+            Self::UsersRead => Some(Self::UsersWrite),
+            Self::TokensRead => Some(Self::TokensWrite),
+            Self::LicenseRead => Some(Self::LicenseWrite),
+            _ => None,
+        }
+    }
 }
 
 impl fmt::Display for Permission {
@@ -200,9 +216,32 @@ impl Actor {
         }
     }
 
-    /// Whether the actor has a permission.
+    /// Whether the actor has a permission, or one that brings it along.
     #[must_use]
     pub fn may(&self, permission: Permission) -> bool {
-        self.permissions.contains(&permission)
+        let has = |wanted: Permission| self.permissions.contains(&wanted);
+        has(permission) || permission.comes_with().is_some_and(has)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn whoever_may_write_may_read_and_not_the_other_way_round() {
+        let with = |permission| Actor {
+            permissions: vec![permission],
+            ..Actor::system()
+        };
+        for write in Permission::ALL.iter().filter(|p| p.as_str().ends_with(":write")) {
+            let kind = write.as_str().trim_end_matches("write");
+            let kind = if kind == "tenants:" { "nothing:" } else { kind };
+            for other in Permission::ALL.iter().filter(|p| *p != write) {
+                let brought = other.as_str() == format!("{kind}read");
+                assert_eq!(with(*write).may(*other), brought, "{write} and {other}");
+                assert!(!with(*other).may(*write), "{other} and {write}");
+            }
+        }
     }
 }

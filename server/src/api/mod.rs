@@ -57,7 +57,8 @@ use utoipa_axum::router::OpenApiRouter;
                    (a list of strong tags; a weak one never matches). A POST with an `Idempotency-Key` may be sent \
                    again: it gets the first answer again. Everything belongs to a tenant; system \
                    administrators name the one that a request is for in `X-Gslb-Tenant`, by id or name. 429 and 503 say in `Retry-After` when to come back; 507 \
-                   means that the disk with the database is full, and that nothing was changed.",
+                   means that the disk with the database is full, and that nothing was changed. A permission to write (`services:write`) \
+                   brings the one to read (`services:read`) along: a write is answered with the whole object.",
 ))]
 struct Document;
 

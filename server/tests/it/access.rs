@@ -197,6 +197,35 @@ async fn a_token_does_what_it_may_and_no_more() {
     d.stop().await;
 }
 
+#[tokio::test(flavor = "multi_thread")]
+async fn who_may_write_sees_what_is_written_and_nothing_of_another_kind() {
+    let d = TestDaemon::plain().await;
+    for (write, kind, body) in [
+        ("zones:write", "zones", json!({"name": "own.example."})),
+        ("pools:write", "pools", json!({"name": "own"})),
+    ] {
+        let token = json!({"name": write, "permissions": [write]});
+        let made = d.post("/tokens", token).await.json();
+        let bearer = format!("Bearer {}", made["secret"].as_str().unwrap());
+        let with = |method: Method, path: String, body: String| {
+            let (api, bearer) = (d.api, bearer.clone());
+            async move { send(api, method, &path, &[("authorization", &bearer)], &body).await }
+        };
+        let written = with(Method::POST, format!("/api/v1/{kind}"), body.to_string()).await;
+        assert_eq!(written.status, StatusCode::CREATED, "{}", written.text());
+        let id = written.json()["id"].as_str().unwrap().to_owned();
+        let one = format!("/api/v1/{kind}/{id}");
+        let changed = with(Method::PATCH, one.clone(), "{}".to_owned()).await;
+        assert_eq!(changed.status, StatusCode::OK, "{}", changed.text());
+        let read = with(Method::GET, one, String::new()).await;
+        assert_eq!(read.status, StatusCode::OK, "{}", read.text());
+        assert_eq!(read.json(), changed.json(), "a write shows no more than a read");
+        let other = with(Method::GET, "/api/v1/services".to_owned(), String::new()).await;
+        assert_eq!(other.status, StatusCode::FORBIDDEN);
+    }
+    d.stop().await;
+}
+
 #[test]
 fn the_document_is_the_one_that_was_agreed_on() {
     // As text: the numbers of a value are something else to insta when digits are kept, as scripts make it so.

@@ -290,7 +290,7 @@ fn all_but(missing: Permission) -> Vec<Permission> {
     Permission::ALL
         .iter()
         .copied()
-        .filter(|p| *p != missing)
+        .filter(|p| *p != missing && Some(*p) != missing.comes_with())
         .collect()
 }
 
