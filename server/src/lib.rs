@@ -6,6 +6,7 @@
 #![forbid(unsafe_code)]
 
 pub mod api;
+pub mod backtraces;
 pub mod cli;
 pub mod daemon;
 pub mod demo;

@@ -16,5 +16,6 @@ fn main() -> ExitCode {
     {
         return gslb_script::worker_main(arguments.next().as_deref().and_then(std::ffi::OsStr::to_str));
     }
+    gslbd::backtraces::of_panics_only();
     gslbd::run(std::env::args_os())
 }

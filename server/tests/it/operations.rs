@@ -24,6 +24,7 @@ fn check(text: &str) -> Output {
         .arg("-config")
         .arg(&path)
         .arg("--check-config")
+        .env("GSLB_DATABASE_PATH", folder.path().join("gslbd.db"))
         .output()
         .unwrap()
 }
@@ -69,6 +70,13 @@ fn check_config_looks_into_the_files_that_are_named() {
         text.contains("routing.mapFile") && text.contains("config.yaml:2"),
         "{text}"
     );
+    let one_port_twice = check("log:\n  level: warn\napi:\n  port: 9090\n");
+    let text = String::from_utf8(one_port_twice.stderr).unwrap();
+    assert_eq!(one_port_twice.status.code(), Some(64), "{text}");
+    assert!(
+        text.contains("config.yaml:4") && text.contains("`metrics.port`"),
+        "{text}"
+    );
     std::fs::write(&cert, "no certificate").unwrap();
     std::fs::write(&key, "no key").unwrap();
     let bad = check(&format!("api:\n  tlsCert: {cert:?}\n  tlsKey: {key:?}\n"));
@@ -79,11 +87,13 @@ fn check_config_looks_into_the_files_that_are_named() {
 
 #[test]
 fn the_delivered_configuration_is_right() {
+    let folder = tempfile::tempdir().unwrap();
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../deploy/config.yaml");
     let output = program()
         .arg("--config")
         .arg(path)
         .arg("--check-config")
+        .env("GSLB_DATABASE_PATH", folder.path().join("gslbd.db"))
         .output()
         .unwrap();
     assert_eq!(
@@ -103,6 +113,10 @@ struct Process {
 
 impl Process {
     fn start(config: &str) -> Self {
+        Self::start_with(config, &[])
+    }
+
+    fn start_with(config: &str, environment: &[(&str, &str)]) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let database = folder.path().join("gslbd.db");
         let path = folder.path().join("config.yaml");
@@ -118,6 +132,7 @@ impl Process {
                 "--config",
             ])
             .arg(&path)
+            .envs(environment.iter().copied())
             .stderr(Stdio::piped())
             .stdout(Stdio::null())
             .spawn()
@@ -154,6 +169,29 @@ impl Drop for Process {
     fn drop(&mut self) {
         let _ = self.child.kill();
         let _ = self.child.wait();
+    }
+}
+
+#[test]
+fn errors_take_no_backtraces_unless_asked_to() {
+    for (given, told) in [
+        (&[("RUST_BACKTRACE", "1")][..], Some("0")),
+        (&[("RUST_BACKTRACE", "1"), ("RUST_LIB_BACKTRACE", "1")], Some("1")),
+        (&[("RUST_BACKTRACE", "0")], None),
+    ] {
+        let mut process = Process::start_with("dns:\n  listenAddr: 127.0.0.1\n", given);
+        process.line("answering");
+        let of = |what: &str| std::fs::read(format!("/proc/{}/{what}", process.child.id())).unwrap();
+        let environment = String::from_utf8(of("environ")).unwrap();
+        let found = environment
+            .split('\0')
+            .find_map(|entry| entry.strip_prefix("RUST_LIB_BACKTRACE="));
+        assert_eq!(found, told, "{given:?}");
+        assert_eq!(of("comm"), b"gslbd\n");
+        assert!(
+            of("cmdline").ends_with(b"config.yaml\0"),
+            "its arguments went along"
+        );
     }
 }
 
