@@ -1,5 +1,6 @@
 //! What databases know about an address. The databases themselves are loaded elsewhere and come in as a value.
 
+mod codes;
 mod place;
 
 pub use place::{Continent, Place, Point, Subdivision};

@@ -2,9 +2,12 @@
 
 use super::error::Warning;
 use super::filter::{FilterClass, FilterName};
-use super::pool::{Member, Pool};
+use super::pool::{Member, Pool, Region};
 use super::service::Routing;
 use super::step::FilterStep;
+use crate::geo::Country;
+use crate::nearest::nearest;
+use std::collections::BTreeSet;
 
 /// What a step does with the order of its candidates.
 enum Order {
@@ -125,6 +128,62 @@ impl Routing {
     }
 }
 
+/// Names that a warning tells at most.
+const TOLD: usize = 8;
+
+impl Pool {
+    /// Regions that no client is ever in, and that nothing else steers by: neither countries nor among `named`. Told once
+    /// for each region, at the first member that has it. `named` is asked only when there is one to look for.
+    #[must_use]
+    pub fn region_warnings<'n>(&self, named: impl FnOnce() -> BTreeSet<&'n str>) -> Vec<Warning> {
+        let mut told = BTreeSet::new();
+        let elsewhere = |region: &Region| {
+            let country = Country::parse(region.as_str()).is_some_and(|country| country.is_assigned());
+            !country && !region.is_unknown()
+        };
+        let members = self.members.iter().enumerate();
+        let doubtful: Vec<(usize, &str)> = members
+            .filter(|(_, member)| elsewhere(&member.region) && told.insert(&member.region))
+            .map(|(index, member)| (index, member.region.as_str()))
+            .collect();
+        if doubtful.is_empty() {
+            return Vec::new();
+        }
+        let named = named();
+        doubtful
+            .into_iter()
+            .filter(|(_, region)| !named.contains(region))
+            .map(|(index, region)| Warning {
+                field: format!("members[{index}].region"),
+                message: no_such_region(region, &named),
+            })
+            .collect()
+    }
+}
+
+fn no_such_region(region: &str, named: &BTreeSet<&str>) -> String {
+    let upper = region.to_ascii_uppercase();
+    let country = Country::parse(&upper).filter(Country::is_assigned);
+    let hint = country
+        .is_some()
+        .then_some(upper.as_str())
+        .or_else(|| nearest(region, named.iter().copied()))
+        .map(|near| format!("; did you mean `{near}`?"))
+        .unwrap_or_else(|| ".".to_owned());
+    let mut known: Vec<String> = named.iter().take(TOLD).map(|name| format!("`{name}`")).collect();
+    if named.len() > TOLD {
+        known.push(format!("{} more", named.len() - TOLD));
+    }
+    let known = if known.is_empty() {
+        String::new()
+    } else {
+        format!(", and {} from map file, signals and settings", known.join(", "))
+    };
+    format!(
+        "no client is in `{region}`{hint} Known are the ISO 3166-1 codes of countries in upper case, such as `DE`{known}"
+    )
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -178,6 +237,53 @@ mod tests {
     fn behind_sticky_there_is_nothing_to_choose() {
         assert_eq!(doubtful(&["sticky", "geo-ip", "weighted-round-robin"]), [1]);
         assert_eq!(doubtful(&["geo-ip", "sticky", "weighted-round-robin"]), [0; 0]);
+    }
+
+    #[test]
+    fn regions_that_nothing_knows_are_told_once() {
+        let member = |(n, region): (usize, &&str)| MemberDraft {
+            ip_address: Some(format!("192.0.2.{n}")),
+            port: Some(80),
+            region: Some((*region).to_owned()),
+            ..MemberDraft::default()
+        };
+        let told = |regions: &[&str], named: &[&str]| -> Vec<(String, String)> {
+            let draft = PoolDraft {
+                name: Some("web".to_owned()),
+                members: Some((1..).zip(regions).map(member).collect()),
+                ..PoolDraft::default()
+            };
+            let mut ids = 0;
+            let id = || {
+                ids += 1;
+                MemberId(uuid::Uuid::from_u128(ids))
+            };
+            let pool = draft
+                .validate(PoolId(TenantId::DEFAULT.0), TenantId::DEFAULT, id)
+                .unwrap();
+            let warnings = pool.region_warnings(|| named.iter().copied().collect());
+            warnings.into_iter().map(|w| (w.field, w.message)).collect()
+        };
+        assert_eq!(told(&["DE", "unknown", "eu-west"], &["eu-west"]), []);
+        let found = told(&["DE", "de", "Narnia", "UK", "de"], &["eu-west", "us-east"]);
+        let fields: Vec<&str> = found.iter().map(|(field, _)| field.as_str()).collect();
+        assert_eq!(
+            fields,
+            ["members[1].region", "members[2].region", "members[3].region"]
+        );
+        assert_eq!(
+            found[0].1,
+            "no client is in `de`; did you mean `DE`? Known are the ISO 3166-1 codes of countries in upper case, such as \
+             `DE`, and `eu-west`, `us-east` from map file, signals and settings"
+        );
+        assert!(
+            found[1].1.starts_with("no client is in `Narnia`. Known are"),
+            "{}",
+            found[1].1
+        );
+        let near = told(&["eu-wset"], &["eu-west"]);
+        assert!(near[0].1.contains("did you mean `eu-west`?"), "{near:?}");
+        assert!(told(&["x"], &[])[0].1.ends_with("such as `DE`"));
     }
 
     #[test]

@@ -40,12 +40,15 @@ pub(crate) use map::{CompiledMap, Target};
 
 use crate::environment::{Environment, LatencySettings};
 use crate::geo::Geo;
-use crate::model::{Pool, PoolId, Rdata, RecordSet, RecordType, Service, ServiceId, Tier, Zone, ZoneId};
+use crate::model::{
+    Pool, PoolId, Rdata, RecordSet, RecordType, Region, Service, ServiceId, Tier, Zone, ZoneId,
+};
 use arc_swap::{ArcSwap, Guard};
 use history::Histories;
 use names::Names;
 use shards::Shards;
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
+use std::net::IpAddr;
 use std::sync::Arc;
 
 /// Most aliases (CNAME) that are followed for one answer. Loops are refused when they are stored; what makes one all the
@@ -227,6 +230,20 @@ impl Snapshot {
     #[must_use]
     pub fn tier(&self) -> Tier {
         self.settings.env.tier
+    }
+
+    /// Names of regions, besides those of countries, that something steers by: targets of the map file, zones with a
+    /// signal, the region of clients that nobody can place. In order, each once.
+    #[must_use]
+    pub fn named_regions(&self) -> BTreeSet<&str> {
+        let env = &self.settings.env;
+        let targets = env.map.iter().flat_map(|rule| &rule.targets).map(String::as_str);
+        let zones = env.signals.zones.keys().map(|zone| &**zone);
+        targets
+            .chain(zones)
+            .chain([&*env.latency.fallback_region])
+            .filter(|name| *name != Region::UNKNOWN && name.parse::<IpAddr>().is_err())
+            .collect()
     }
 }
 

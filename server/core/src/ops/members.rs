@@ -287,8 +287,13 @@ impl Ops {
         let Written {
             value,
             revision,
-            warnings,
+            mut warnings,
         } = written;
+        for warning in &mut warnings {
+            if let Some(field) = warning.field.strip_prefix(&prefix) {
+                warning.field = field.to_owned();
+            }
+        }
         let member = value.members.into_iter().nth(index);
         let value = member.ok_or_else(|| OpError::not_found("member", id))?;
         Ok(Written {

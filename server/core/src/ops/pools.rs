@@ -84,7 +84,7 @@ impl Ops {
         let pool = self
             .checked_pool(actor, PoolId(new_id()), &[], draft.into())
             .await?;
-        let warnings = pool_warnings(&pool);
+        let warnings = self.pool_warnings(&pool);
         self.put(guard, actor, None, Document::Pool(pool.clone()), pool, warnings)
             .await
     }
@@ -198,7 +198,7 @@ impl Ops {
             .checked_pool(actor, stored.value.id, &stored.value.members, draft)
             .await?;
         self.check_names(actor, &stored.value, &pool).await?;
-        let warnings = pool_warnings(&pool);
+        let warnings = self.pool_warnings(&pool);
         let before = Some((Document::Pool(stored.value), stored.revision));
         self.put(guard, actor, before, Document::Pool(pool.clone()), pool, warnings)
             .await
@@ -260,17 +260,21 @@ fn keep_identities(members: &[Member], drafts: &mut [MemberDraft]) -> Vec<Valida
     errors
 }
 
-fn pool_warnings(pool: &Pool) -> Vec<Warning> {
-    let mut warnings = Vec::new();
-    let enabled = pool.members.iter().filter(|m| m.enabled).count();
-    if pool.min_healthy as usize > enabled {
-        warnings.push(Warning {
-            field: "minHealthy".to_owned(),
-            message: format!(
-                "{} healthy members are asked for and {enabled} enabled ones are there: the pool cannot answer",
-                pool.min_healthy
-            ),
-        });
+impl Ops {
+    /// What is probably not meant.
+    fn pool_warnings(&self, pool: &Pool) -> Vec<Warning> {
+        let snapshot = self.parts.snapshot.load();
+        let mut warnings = pool.region_warnings(|| snapshot.named_regions());
+        let enabled = pool.members.iter().filter(|m| m.enabled).count();
+        if pool.min_healthy as usize > enabled {
+            warnings.push(Warning {
+                field: "minHealthy".to_owned(),
+                message: format!(
+                    "{} healthy members are asked for and {enabled} enabled ones are there: the pool cannot answer",
+                    pool.min_healthy
+                ),
+            });
+        }
+        warnings
     }
-    warnings
 }
