@@ -54,18 +54,3 @@ pub(crate) fn collect_all(pool: &CompiledPool, indexes: &[u16], set: &mut Vec<Ca
 fn sort(set: &mut [Candidate]) {
     set.sort_unstable_by(|a, b| b.score.total_cmp(&a.score).then(a.index.cmp(&b.index)));
 }
-
-/// Moves the candidate at `position` to the front; the others keep their order, unless nobody will look at them.
-#[inline]
-pub(crate) fn to_front(set: &mut [Candidate], position: usize, only_first: bool) {
-    let Some(chosen) = set.get(position).copied() else {
-        return;
-    };
-    // Moving a random number of others costs more than the choice itself.
-    if !only_first {
-        set.copy_within(..position, 1);
-    }
-    if let Some(first) = set.first_mut() {
-        *first = chosen;
-    }
-}

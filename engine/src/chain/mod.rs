@@ -23,6 +23,7 @@ pub(crate) use client::Client;
 pub(crate) use reason::{Area, Reason};
 
 use crate::decision::Outcome;
+use crate::hash::mix;
 use crate::model::Fallback;
 use crate::query::QueryContext;
 use crate::slots::MemberSlot;
@@ -65,11 +66,48 @@ pub(crate) struct Run<'a> {
 }
 
 impl Run<'_> {
-    /// Puts the choice of a selecting step first.
+    /// Whether the answer holds one member at most: a selecting step then looks for no other.
+    #[inline]
+    pub(crate) fn one_answer(&self) -> bool {
+        self.service.max_answers <= 1
+    }
+
+    /// Puts the only choice of a selecting step first. The order of the others is nobody's concern.
     #[inline]
     pub(crate) fn select(&self, scratch: &mut Scratch, position: usize) {
-        candidates::to_front(&mut scratch.set, position, self.service.max_answers == 1);
+        debug_assert!(self.one_answer());
+        let chosen = scratch.set.get(position).copied();
+        if let (Some(first), Some(chosen)) = (scratch.set.first_mut(), chosen) {
+            *first = chosen;
+        }
     }
+
+    /// Chooses the members of an answer that may hold several, one after another. `choose` gets the candidates that are
+    /// left and random bits of their own, the query's for the first, and says which of them is next; `None`: nobody is.
+    pub(crate) fn select_each(
+        &mut self,
+        scratch: &mut Scratch,
+        mut choose: impl FnMut(&mut Scratch, usize, u64) -> Option<usize>,
+    ) {
+        let wanted = usize::from(self.service.max_answers).min(scratch.set.len());
+        for taken in 0..wanted {
+            let Some(position) = choose(scratch, taken, bits(self.ctx.entropy, taken)) else {
+                self.answers = u8::try_from(taken).unwrap_or(self.answers);
+                return;
+            };
+            if taken <= position && position < scratch.set.len() {
+                scratch.set.swap(taken, position);
+            }
+        }
+    }
+}
+
+/// Random bits for one of several draws of a query: its own for the first.
+fn bits(entropy: u64, draw: usize) -> u64 {
+    if draw == 0 {
+        return entropy;
+    }
+    mix(entropy.wrapping_add((draw as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15)))
 }
 
 /// How one step ended.

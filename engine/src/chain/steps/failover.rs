@@ -1,5 +1,6 @@
-//! `failover`: picks the lowest positive priority; 0 is unset and last.
+//! `failover`: picks the lowest positive priority; 0 is unset and last. Several answers are in this order.
 
+use crate::chain::scratch::Key;
 use crate::chain::{Reason, Report, Run, Scratch};
 use crate::trace::StepAction;
 
@@ -12,10 +13,30 @@ pub(super) fn run(run: &Run<'_>, scratch: &mut Scratch) -> Report {
         let rank = run.pool.hot(candidate.index).priority.wrapping_sub(1);
         best = best.min((u64::from(rank) << 16) | position);
     }
-    run.select(scratch, (best & 0xffff) as usize);
+    if run.one_answer() {
+        run.select(scratch, (best & 0xffff) as usize);
+    } else {
+        sort(run, scratch);
+    }
     let reason = match u32::try_from(best >> 16) {
         Ok(rank) if rank < u32::MAX => Reason::Priority(rank + 1),
         _ => Reason::NoPriority,
     };
     Report::new(StepAction::Selected, reason)
+}
+
+#[inline(never)]
+fn sort(run: &Run<'_>, scratch: &mut Scratch) {
+    scratch.keys.clear();
+    let ranks = scratch
+        .set
+        .iter()
+        .map(|c| run.pool.hot(c.index).priority.wrapping_sub(1));
+    scratch
+        .keys
+        .extend((0_u16..).zip(ranks).map(|(position, rank)| Key {
+            value: -f64::from(rank),
+            position,
+        }));
+    scratch.sort_by_keys();
 }

@@ -7,7 +7,7 @@
 use super::round_robin;
 use crate::chain::scratch::Key;
 use crate::chain::sink::Sink;
-use crate::chain::{Reason, Report, Run, Scratch};
+use crate::chain::{Candidate, Reason, Report, Run, Scratch};
 use crate::geo::Country;
 use crate::hash::below;
 use crate::snapshot::{CompiledMember, CompiledPool};
@@ -129,8 +129,12 @@ pub(super) fn run<S: Sink>(run: &mut Run<'_>, scratch: &mut Scratch, sink: &mut 
             });
         }
     }
-    let position = draw(&scratch.keys, total, run.ctx.entropy);
-    run.select(scratch, position);
+    if run.one_answer() {
+        let position = draw(&scratch.keys, total, run.ctx.entropy);
+        run.select(scratch, position);
+    } else {
+        several(run, scratch);
+    }
     Report::new(
         StepAction::Selected,
         Reason::ByLatency {
@@ -155,26 +159,58 @@ fn draw(keys: &[Key], total: f64, entropy: u64) -> usize {
     position.min(keys.len().saturating_sub(1))
 }
 
+/// Each answer by the scores of those that are left.
+#[inline(never)]
+fn several(run: &mut Run<'_>, scratch: &mut Scratch) {
+    run.select_each(scratch, |scratch, from, bits| {
+        let rest = scratch.keys.get(from..)?;
+        let position = from + draw(rest, rest.iter().map(|key| key.value).sum(), bits);
+        // The scores go along with the candidates.
+        if from < scratch.keys.len() && position < scratch.keys.len() {
+            scratch.keys.swap(from, position);
+        }
+        Some(position)
+    });
+}
+
 /// Nobody has a round-trip time: the region decides alone, else turns do.
 fn without_times<S: Sink>(
-    run: &Run<'_>,
+    run: &mut Run<'_>,
     scratch: &mut Scratch,
     region: ClientRegion,
     in_region: usize,
 ) -> Report {
     if in_region == 0 {
-        let (position, _) = round_robin::pick::<S>(run, scratch);
-        run.select(scratch, position);
+        round_robin::select::<S>(run, scratch);
         return Report::new(StepAction::Selected, Reason::NoLatency);
     }
-    let mut skip = below(run.ctx.entropy, in_region as u64);
-    let position = nth_in_region(run.pool, scratch, region, &mut skip);
-    run.select(scratch, position);
+    if run.one_answer() {
+        let mut skip = below(run.ctx.entropy, in_region as u64);
+        let position = nth_in_region(run.pool, &scratch.set, region, &mut skip);
+        run.select(scratch, position);
+    } else {
+        several_in_region(run, scratch, region, in_region);
+    }
     Report::new(StepAction::Selected, Reason::RegionOnly(in_region))
 }
 
-fn nth_in_region(pool: &CompiledPool, scratch: &Scratch, region: ClientRegion, skip: &mut u64) -> usize {
-    for (position, candidate) in scratch.set.iter().enumerate() {
+/// Those in the region first, then the others, each evenly from those that are left.
+#[inline(never)]
+fn several_in_region(run: &mut Run<'_>, scratch: &mut Scratch, region: ClientRegion, in_region: usize) {
+    let pool = run.pool;
+    run.select_each(scratch, |scratch, from, bits| {
+        let rest = scratch.set.get(from..)?;
+        let left = in_region.saturating_sub(from);
+        if left == 0 {
+            return Some(from + below(bits, rest.len() as u64) as usize);
+        }
+        let mut skip = below(bits, left as u64);
+        Some(from + nth_in_region(pool, rest, region, &mut skip))
+    });
+}
+
+fn nth_in_region(pool: &CompiledPool, set: &[Candidate], region: ClientRegion, skip: &mut u64) -> usize {
+    for (position, candidate) in set.iter().enumerate() {
         if candidate.member(pool).is_some_and(|m| region.holds(m)) {
             if *skip == 0 {
                 return position;

@@ -1,4 +1,5 @@
-//! `round-robin`: takes the candidates in turns, in member order.
+//! `round-robin`: takes the candidates in turns, in member order. Of several answers the first is the one whose turn it is,
+//! and the others are those whose turn is next.
 
 use crate::chain::sink::Sink;
 use crate::chain::{Reason, Report, Run, Scratch};
@@ -12,14 +13,31 @@ use crate::trace::StepAction;
 const WORDS: usize = MAX_MEMBERS.div_ceil(64);
 
 pub(super) fn run<S: Sink>(run: &Run<'_>, scratch: &mut Scratch) -> Report {
-    let (position, turn) = pick::<S>(run, scratch);
-    run.select(scratch, position);
+    let turn = select::<S>(run, scratch);
     let of = scratch.set.len() as u64;
     Report::new(StepAction::Selected, Reason::Turn { turn: turn + 1, of })
 }
 
+/// Puts whose turn it is first; the number of that turn from 0.
+pub(super) fn select<S: Sink>(run: &Run<'_>, scratch: &mut Scratch) -> u64 {
+    let (position, turn) = pick::<S>(run, scratch);
+    if run.one_answer() {
+        run.select(scratch, position);
+    } else {
+        rotate(scratch, turn as usize);
+    }
+    turn
+}
+
+#[inline(never)]
+fn rotate(scratch: &mut Scratch, turn: usize) {
+    scratch.set.sort_unstable_by_key(|candidate| candidate.index);
+    let turn = turn.min(scratch.set.len());
+    scratch.set.rotate_left(turn);
+}
+
 /// Position of the candidate whose turn it is, and the number of that turn from 0.
-pub(super) fn pick<S: Sink>(run: &Run<'_>, scratch: &Scratch) -> (usize, u64) {
+fn pick<S: Sink>(run: &Run<'_>, scratch: &Scratch) -> (usize, u64) {
     let family = match run.ctx.family {
         Family::V4 => 4,
         Family::V6 => 6,
