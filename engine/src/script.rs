@@ -4,6 +4,7 @@
 //! candidates back. Whoever implements [`Scripts`] sees to limits, isolation and deadlines.
 
 use crate::geo::Country;
+use crate::model::ServiceId;
 use crate::query::Family;
 use std::fmt::Debug;
 use std::net::IpAddr;
@@ -125,13 +126,22 @@ pub trait Script: Debug + Send + Sync {
     fn run(&self, input: &ScriptInput<'_>, order: &mut Vec<u16>) -> Result<(), ScriptFailure>;
 }
 
+/// Where a script stands. What one service's queries make a script do is nothing to another service with the same text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Place {
+    /// In the stored chain of this service. The same text in the same place is the same script, also in the next snapshot.
+    Service(ServiceId),
+    /// In no stored chain: it is checked, or tried once.
+    Trial,
+}
+
 /// Where scripts come from.
 pub trait Scripts: Debug + Send + Sync {
     /// Compiles a body, or finds it compiled already. Blocks, for some milliseconds at most.
     ///
     /// # Errors
     /// Where and why the body is no script.
-    fn compile(&self, body: &str) -> Result<Arc<dyn Script>, ScriptError>;
+    fn compile(&self, body: &str, place: Place) -> Result<Arc<dyn Script>, ScriptError>;
 }
 
 /// Scripts cannot run here: nothing compiles, and a script step that is stored all the same fails open.
@@ -139,7 +149,7 @@ pub trait Scripts: Debug + Send + Sync {
 pub struct NoScripts;
 
 impl Scripts for NoScripts {
-    fn compile(&self, _: &str) -> Result<Arc<dyn Script>, ScriptError> {
+    fn compile(&self, _: &str, _: Place) -> Result<Arc<dyn Script>, ScriptError> {
         Err(ScriptError {
             line: 1,
             column: 1,

@@ -8,6 +8,7 @@ use super::{Candidate, Client, CompiledStep, evaluate_steps};
 use crate::decision::Outcome;
 use crate::model::{AdminState, Routing};
 use crate::query::{Family, QueryContext};
+use crate::script::Place;
 use crate::snapshot::{CompiledMember, CompiledPool, CompiledService, Snapshot};
 use crate::trace::{Detail, StepAction, StepTrace, Trace, TraceCandidate, TraceClient, TraceGate};
 use std::fmt::Display;
@@ -236,7 +237,7 @@ pub fn trace(
     clock: impl FnMut() -> u64,
 ) -> Trace {
     let scripts = &*snapshot.settings.env.scripts;
-    let proposed = routing.map(|routing| CompiledStep::compile(routing, scripts));
+    let proposed = routing.map(|routing| CompiledStep::compile(routing, scripts, Place::Trial));
     let steps = proposed.as_deref().unwrap_or(&service.steps);
     let mut scratch = Scratch::new();
     let mut recorder = Recorder::new(clock);

@@ -4,6 +4,7 @@ use crate::chain::CompiledStep;
 use crate::environment::Environment;
 use crate::hash::mix;
 use crate::model::{DomainName, Fallback, FilterName, Routing, Service, ServiceId, TenantId};
+use crate::script::Place;
 use crate::slots::ServiceSlot;
 use crate::snapshot::Snapshot;
 use crate::snapshot::pool::{self, CompiledPool};
@@ -64,7 +65,7 @@ impl CompiledService {
         let steps = if licence_fallback {
             Box::from([CompiledStep::Builtin(FilterName::RoundRobin)])
         } else {
-            CompiledStep::compile(&service.routing, &*env.scripts)
+            CompiledStep::compile(&service.routing, &*env.scripts, Place::Service(service.id))
         };
         Self {
             id: service.id,

@@ -1,6 +1,6 @@
 //! Scripts written in Rust, for tests of what the engine does with scripts.
 
-use crate::script::{Script, ScriptError, ScriptFailure, ScriptInput, ScriptReads, Scripts};
+use crate::script::{Place, Script, ScriptError, ScriptFailure, ScriptInput, ScriptReads, Scripts};
 use std::collections::HashMap;
 use std::fmt;
 use std::sync::Arc;
@@ -109,7 +109,7 @@ impl FakeScripts {
 }
 
 impl Scripts for FakeScripts {
-    fn compile(&self, body: &str) -> Result<Arc<dyn Script>, ScriptError> {
+    fn compile(&self, body: &str, _: Place) -> Result<Arc<dyn Script>, ScriptError> {
         self.asked.fetch_add(1, Ordering::Relaxed);
         match self.known.get(body) {
             Some(script) => Ok(Arc::clone(script) as Arc<dyn Script>),

@@ -3,7 +3,7 @@
 use criterion::{BenchmarkId, Criterion, criterion_group, criterion_main};
 use gslb_engine::geo::Country;
 use gslb_engine::query::Family;
-use gslb_engine::script::{ScriptCandidate, ScriptInput, Scripts};
+use gslb_engine::script::{Place, ScriptCandidate, ScriptInput, Scripts};
 use gslb_script::{Limits, WorkerProgram, Workers};
 use std::hint::black_box;
 use std::sync::Arc;
@@ -37,6 +37,7 @@ fn scripts(criterion: &mut Criterion) {
     let limits = Limits {
         run: Duration::from_secs(1),
         grace: Duration::from_secs(1),
+        wait: Duration::ZERO,
         queue: Duration::from_secs(1),
         compile_queue: Duration::from_secs(30),
         ..Limits::default()
@@ -68,11 +69,11 @@ fn scripts(criterion: &mut Criterion) {
                 candidates: &candidates,
                 arrived: None,
             };
-            let inline = workers.compile(body).expect("the script compiles");
+            let inline = workers.compile(body, Place::Trial).expect("the script compiles");
             assert!(inline.is_quick(candidates.len()), "{name} is not proven quick");
             // Formatting is not among the things that the check knows.
             let isolated = workers
-                .compile(&format!("x = \"%s\" % now\n{body}"))
+                .compile(&format!("x = \"%s\" % now\n{body}"), Place::Trial)
                 .expect("the script compiles");
             assert!(!isolated.is_quick(1));
             let mut order = Vec::new();

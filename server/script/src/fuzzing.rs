@@ -5,15 +5,16 @@ mod grammar;
 
 use crate::lexer::{Token, tokens};
 use crate::nesting::too_deep;
+use crate::placed::MAX_QNAME;
 use crate::program::{Checked, Program};
 use crate::rewrite::{Frame, rewrite};
 use crate::run::{Budget, run};
 use crate::stopwatch::Stopwatch;
-use crate::workers::{MAX_QNAME, NO_WORKER, Workers};
+use crate::workers::{NO_WORKER, Workers};
 use gslb_engine::geo::Country;
 use gslb_engine::query::Family;
 use gslb_engine::script::{
-    MAX_SCRIPT_BYTES, Script, ScriptCandidate, ScriptError, ScriptFailure, ScriptInput, Scripts,
+    MAX_SCRIPT_BYTES, Place, Script, ScriptCandidate, ScriptError, ScriptFailure, ScriptInput, Scripts,
 };
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::sync::LazyLock;
@@ -150,7 +151,7 @@ pub fn script(data: &[u8], workers: &Workers) -> Ran {
     in_order(body, &tokens);
     if body.len() > MAX_SCRIPT_BYTES || too_deep(body, &tokens).is_some() {
         assert!(
-            workers.compile(body).is_err(),
+            workers.compile(body, Place::Trial).is_err(),
             "too long or too deep, but compiles"
         );
         return Ran::NotAtAll;
@@ -173,7 +174,7 @@ pub fn script(data: &[u8], workers: &Workers) -> Ran {
             }
         }
     }
-    let script = match workers.compile(body) {
+    let script = match workers.compile(body, Place::Trial) {
         Ok(script) => script,
         Err(error) => {
             // The whole text: errors quote what the author wrote.
@@ -207,7 +208,7 @@ fn here(body: &str, workers: &Workers) {
         Err(error) => unreachable!("{error}, but not in a worker"),
     };
     // The check does not know how to format: with this line at its end the same script is taken for slow.
-    let slow = workers.compile(&format!("{body}\nslow__ = \"%s\" % 1"));
+    let slow = workers.compile(&format!("{body}\nslow__ = \"%s\" % 1"), Place::Trial);
     let slow = slow.ok().filter(|script| !script.is_quick(CANDIDATES.into()));
     let mut order = Vec::new();
     each_input(|input| {

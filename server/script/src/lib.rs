@@ -6,7 +6,7 @@
 //! runs where the query is, since going to a worker takes longer than it does.
 //!
 //! The way of a script: [`lexer`] → [`nesting`] bound → [`rewrite`] of chained comparisons → [`program`] (parsed, checked,
-//! one frozen function) → [`run`]. The way of a query: [`workers`] (circuit [`breaker`], inline or not) → [`pool`] →
+//! one frozen function) → [`run`]. The way of a query: [`placed`] (circuit [`breaker`]) → [`compiled`] (inline or not) → [`pool`] →
 //! [`wire`] → [`worker`].
 
 #![forbid(unsafe_code)]
@@ -20,10 +20,12 @@
 
 mod breaker;
 mod child;
+mod compiled;
 #[cfg(feature = "fuzzing")]
 pub mod fuzzing;
 mod lexer;
 mod nesting;
+mod placed;
 mod pool;
 mod program;
 mod quick;
@@ -38,6 +40,7 @@ mod workers;
 
 pub use breaker::{ERRORS_IN_A_ROW, OFF_FOR, PROVEN_FOR};
 pub use child::WorkerProgram;
+pub use placed::ScriptStats;
 pub use pool::Limits;
 pub use worker::{WORKER_COMMAND, worker_main};
-pub use workers::{Clock, ScriptStats, Workers};
+pub use workers::{Clock, Workers};

@@ -14,17 +14,20 @@ use std::time::{Duration, Instant};
 /// How many workers, and how long each thing may take.
 #[derive(Debug, Clone)]
 pub struct Limits {
-    /// Queries that run at once; those of one script at most one less, unless there is one place only.
+    /// Queries that run at once; those of one service's script at most one less, unless there is one place only.
     pub workers: usize,
     /// Ready workers beyond these: they take the place of killed ones, and compile.
     pub spares: usize,
     /// Processor time that a script may take which is proven quick, on the thread of the query; the proof stands for a small
     /// part of it. Whatever takes longer there takes a worker from then on.
     pub inline: Duration,
-    /// How long a script may run for a query.
+    /// Processor time that a script may take for a query. Not time on the clock: a worker that waits for its turn on a busy
+    /// machine is not to blame for that.
     pub run: Duration,
-    /// How long after that a worker is killed which has not stopped by itself.
+    /// How long after that a worker is killed at the earliest which has not answered, should it have run all the time.
     pub grace: Duration,
+    /// How long after it came a query waits for its script at least, as long as nobody knows better.
+    pub wait: Duration,
     /// How long after it came a query may still begin to run, having waited for a thread and for a free worker.
     pub queue: Duration,
     /// Processor time that compiling may take. Not time on the clock: on a busy machine the worker, which gives way to
@@ -46,7 +49,8 @@ impl Default for Limits {
             inline: Duration::from_millis(2),
             run: Duration::from_millis(2),
             grace: Duration::from_micros(500),
-            queue: Duration::from_micros(750),
+            wait: Duration::from_micros(3500),
+            queue: Duration::from_millis(1),
             compile: Duration::from_millis(250),
             compile_patience: Duration::from_secs(20),
             compile_queue: Duration::from_secs(30),
@@ -56,7 +60,7 @@ impl Default for Limits {
 }
 
 impl Limits {
-    /// How many queries of one script run at once: it never takes all places, if there are several, so that whatever it
+    /// How many queries of one service's script run at once: it never takes all places, if there are several, so that whatever it
     /// does, another script finds one.
     fn share(&self) -> usize {
         self.workers.saturating_sub(1).max(1)
@@ -65,13 +69,10 @@ impl Limits {
 
 /// The first descriptor behind input, output and errors, which a worker gets its own of.
 const FIRST_FOREIGN: i32 = 3;
-/// How much workers, and the thread that starts them, give way.
-const NICE: i32 = 5;
-
 /// What a worker is wanted for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Use {
-    /// A query of this script.
+    /// A query of the script in this place.
     Query(u64),
     Compile,
 }
@@ -91,7 +92,7 @@ pub(crate) enum NoAnswer {
 struct State {
     idle: Vec<Child>,
     dead: Vec<Child>,
-    /// Scripts that run, once for each query.
+    /// Places whose scripts run, once for each query.
     querying: Vec<u64>,
     compiling: usize,
     closing: bool,
@@ -170,7 +171,7 @@ impl Pool {
     }
 
     /// Runs a script in a worker: `frame` is the request, `body` what to send if the worker does not hold the script yet.
-    /// `arrived` is when the query came.
+    /// `place` is whose script it is; `arrived` is when the query came.
     ///
     /// What comes too late to have all of its time is not begun: it would be the script that gets the blame.
     ///
@@ -178,20 +179,21 @@ impl Pool {
     /// There was no answer.
     pub(crate) fn query(
         &self,
+        place: u64,
         id: u64,
         body: &str,
         frame: &[u8],
         arrived: Option<Instant>,
     ) -> Result<Answer, NoAnswer> {
         let limits = &self.limits;
-        let begin = arrived.unwrap_or_else(Instant::now) + limits.queue;
-        let mut child = self.take(Use::Query(id), begin)?;
-        let deadline = Instant::now() + limits.run + limits.grace;
+        let arrived = arrived.unwrap_or_else(Instant::now);
+        let mut child = self.take(Use::Query(place), arrived + limits.queue)?;
+        let deadline = (Instant::now() + limits.run + limits.grace).max(arrived + limits.wait);
         let mut answer = child.ask(frame, deadline);
         while answer == Err(Silence::Gone) {
             // It ended while it had nothing to do; the next one may live.
-            self.bury(Use::Query(id), child);
-            child = self.take(Use::Query(id), deadline)?;
+            self.bury(Use::Query(place), child);
+            child = self.take(Use::Query(place), deadline)?;
             answer = child.ask(frame, deadline);
         }
         if answer == Ok(Answer::Unknown) {
@@ -201,7 +203,7 @@ impl Pool {
                 Err(silence) => Err(silence),
             };
         }
-        self.give_back(Use::Query(id), child, answer)
+        self.give_back(Use::Query(place), child, answer)
     }
 
     /// Has a body compiled.
@@ -302,10 +304,6 @@ impl Pool {
 
     /// Starts and buries until the pool closes.
     fn keep(&self) {
-        // Threads that answer DNS go first: before a worker that gets ready, which takes milliseconds, and before one that
-        // runs. A worker begins with the priority of the thread that starts it, so there is no moment at which it has more.
-        // A script that needs microseconds does not notice. To ask for less is never refused.
-        let _ = rustix::process::nice(NICE);
         let wanted = self.limits.workers + self.limits.spares + 1;
         let mut pause = Duration::ZERO;
         loop {
@@ -384,9 +382,9 @@ enum Unready {
 impl State {
     fn has_place(&self, wanted: Use, limits: &Limits) -> bool {
         match wanted {
-            Use::Query(id) => {
+            Use::Query(place) => {
                 self.querying.len() < limits.workers
-                    && self.querying.iter().filter(|running| **running == id).count() < limits.share()
+                    && self.querying.iter().filter(|running| **running == place).count() < limits.share()
             }
             Use::Compile => self.compiling == 0,
         }
@@ -394,16 +392,16 @@ impl State {
 
     fn begins(&mut self, wanted: Use) {
         match wanted {
-            Use::Query(id) => self.querying.push(id),
+            Use::Query(place) => self.querying.push(place),
             Use::Compile => self.compiling += 1,
         }
     }
 
     fn ends(&mut self, used: Use) {
         match used {
-            Use::Query(id) => {
-                if let Some(place) = self.querying.iter().position(|running| *running == id) {
-                    self.querying.swap_remove(place);
+            Use::Query(place) => {
+                if let Some(at) = self.querying.iter().position(|running| *running == place) {
+                    self.querying.swap_remove(at);
                 }
             }
             Use::Compile => self.compiling -= 1,

@@ -14,7 +14,6 @@ use starlark::values::dict::Dict;
 use starlark::values::list::{AllocList, ListRef};
 use starlark::values::{FrozenStringValue, Heap, Value};
 use starlark::{ErrorKind, PrintHandler};
-use std::cell::Cell;
 use std::net::IpAddr;
 use std::time::Duration;
 
@@ -28,17 +27,9 @@ pub(crate) struct Budget {
     pub heap: usize,
     /// Calls inside one another.
     pub calls: usize,
-    pub time: Time,
-}
-
-/// How long a run may take.
-#[derive(Debug, Clone, Copy)]
-pub(crate) enum Time {
-    /// On the clock.
-    Clock(Duration),
-    /// Of the processor. What is done is not thrown away because somebody else had the processor meanwhile: the
-    /// interpreter looks at the very end as well.
-    Own(Duration),
+    /// Of the processor, not on the clock. What is done is not thrown away because somebody else had the processor
+    /// meanwhile: the interpreter looks at the very end as well.
+    pub time: Duration,
 }
 
 impl Budget {
@@ -49,7 +40,7 @@ impl Budget {
             ticks: u64::from(steps),
             heap: usize::from(steps) * quick::STEP_BYTES,
             calls: 32,
-            time: Time::Own(time),
+            time,
         }
     }
 
@@ -59,7 +50,7 @@ impl Budget {
             ticks: 1_000_000,
             heap: 4 << 20,
             calls: 64,
-            time: Time::Clock(time),
+            time,
         }
     }
 }
@@ -136,7 +127,6 @@ pub(crate) fn run(
         let arguments = arguments(heap, input);
         let given = heap.allocated_bytes();
         let most = given.saturating_add(budget.heap);
-        let late = Cell::new(false);
         let mut evaluator = Evaluator::new(&module);
         evaluator.set_print_handler(&Silent);
         let set = evaluator
@@ -147,26 +137,16 @@ pub(crate) fn run(
             let failure = ScriptFailure::Failed("the limits could not be set".to_owned());
             return (Err(failure), Usage::default());
         }
-        match budget.time {
-            Time::Clock(time) => {
-                let late = &late;
-                evaluator.set_check_cancelled(Box::new(move || {
-                    late.set(watch.elapsed() > time);
-                    late.get()
-                }));
-            }
-            Time::Own(time) => {
-                evaluator.set_check_cancelled(Box::new(move || watch.exceeds(time)));
-                if program.guarded {
-                    evaluator.before_stmt_for_dap(BeforeStmtFunc::from_dyn(Box::new(Guard {
-                        ticks: budget.ticks,
-                        heap: most,
-                        watch,
-                        time,
-                        statements: 0,
-                    })));
-                }
-            }
+        let time = budget.time;
+        evaluator.set_check_cancelled(Box::new(move || watch.exceeds(time)));
+        if program.guarded {
+            evaluator.before_stmt_for_dap(BeforeStmtFunc::from_dyn(Box::new(Guard {
+                ticks: budget.ticks,
+                heap: most,
+                watch,
+                time,
+                statements: 0,
+            })));
         }
         let function = heap.access_owned_frozen_value(&program.function);
         let result = evaluator.eval_function(function, &arguments, &[]);
@@ -175,10 +155,7 @@ pub(crate) fn run(
             heap: heap.peak_allocated_bytes().saturating_sub(given),
             over: false,
         };
-        let slow = match budget.time {
-            Time::Own(time) => result.is_err() && watch.exceeds(time),
-            Time::Clock(_) => late.get(),
-        };
+        let slow = result.is_err() && watch.exceeds(time);
         usage.over = slow || usage.ticks > budget.ticks || usage.heap > budget.heap;
         let result = result.map_err(|error| {
             if slow {

@@ -56,11 +56,6 @@ impl Stopwatch {
         Self { begin, known }
     }
 
-    /// Time on the clock since the start.
-    pub(crate) fn elapsed(&self) -> Duration {
-        self.begin.elapsed()
-    }
-
     /// Whether the thread has certainly spent more than this since the start.
     pub(crate) fn exceeds(&self, most: Duration) -> bool {
         self.begin.elapsed() > most && self.at_least() > most

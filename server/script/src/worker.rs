@@ -6,14 +6,13 @@
 
 use crate::program::Program;
 use crate::run::{Budget, run};
-use crate::wire::{Answer, MAX_FRAME, Request, request};
+use crate::wire::{Answer, Input, MAX_FRAME, Request, request};
 use rustix::process::{Resource, Rlimit, setrlimit};
 use rustix::thread::{CapabilitySet, CapabilitySets};
 use std::collections::VecDeque;
 use std::io::{Read, Write};
 use std::os::fd::AsFd;
 use std::os::unix::net::UnixStream;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process::ExitCode;
 use std::time::Duration;
 
@@ -24,7 +23,9 @@ pub(crate) const ENVIRONMENT: [(&str, &str); 1] = [("_RJEM_MALLOC_CONF", "narena
 /// Argument of the program that makes it a worker.
 pub const WORKER_COMMAND: &str = "script-worker";
 
-/// Stack of the thread that compiles and runs: parser, compiler and some operations on nested values recurse.
+/// How much a thread that compiles gives way.
+const NICE: i32 = 5;
+/// Stack of a thread that compiles or runs: parser, compiler and some operations on nested values recurse.
 const STACK: usize = 6 << 20;
 /// Memory that the process may map for writing, stack included: with four workers 64 MiB.
 const DATA: u64 = 16 << 20;
@@ -34,20 +35,17 @@ pub(crate) const KEPT: usize = 32;
 const KEPT_BYTES: usize = 12 << 10;
 
 /// Runs as a worker until the daemon hangs up. To be called before anything else is set up. `milliseconds` is the
-/// argument after [`WORKER_COMMAND`]: how long a script may run for a query.
+/// argument after [`WORKER_COMMAND`]: how much processor time a script may take for a query.
 #[must_use]
 pub fn worker_main(milliseconds: Option<&str>) -> ExitCode {
     let time = Duration::from_millis(milliseconds.and_then(|text| text.parse().ok()).unwrap_or(2));
     let socket = std::io::stdin().as_fd().try_clone_to_owned();
-    match socket.and_then(|socket| build_walls().map(|()| socket)) {
-        Ok(socket) => {
-            let serve = move || serve(&mut UnixStream::from(socket), time);
-            let thread = std::thread::Builder::new().stack_size(STACK).spawn(serve);
-            match thread.map(std::thread::JoinHandle::join) {
-                Ok(Ok(Ok(()))) => ExitCode::SUCCESS,
-                _ => ExitCode::FAILURE,
-            }
-        }
+    let served = socket.and_then(|socket| {
+        build_walls()?;
+        serve(&mut UnixStream::from(socket), time)
+    });
+    match served {
+        Ok(()) => ExitCode::SUCCESS,
         Err(_) => ExitCode::FAILURE,
     }
 }
@@ -77,28 +75,70 @@ fn build_walls() -> std::io::Result<()> {
 }
 
 /// Answers requests until the other side is gone.
+///
+/// Scripts run with the priority of the daemon, or on a busy machine a query would be over before its script had its turn.
+/// What is compiled gives way, for that takes milliseconds and nobody's answer waits for it. A thread that has begun to give
+/// way never gets its priority back; so each of the two has threads of its own, one after the other, since each needs
+/// a large stack.
 fn serve(socket: &mut UnixStream, time: Duration) -> std::io::Result<()> {
     let mut kept: VecDeque<Kept> = VecDeque::new();
-    let mut frame = Vec::new();
     socket.write_all(&Answer::Ready.frame())?;
+    while let Some(frame) = on_a_thread(|| run_scripts(socket, &mut kept, time))?? {
+        let answer = on_a_thread(|| {
+            // To ask for less is never refused.
+            let _ = rustix::process::nice(NICE);
+            match request(&frame) {
+                Some(Request::Load { id, body }) => Some(load(&mut kept, id, body)),
+                _ => None,
+            }
+        })?;
+        let Some(answer) = answer else {
+            return Ok(());
+        };
+        socket.write_all(&answer.frame())?;
+    }
+    Ok(())
+}
+
+/// Calls `work` with a large stack.
+///
+/// # Errors
+/// There is no thread, or it panicked: then nobody knows what state the interpreter is in, and this worker ends to make room
+/// for another.
+fn on_a_thread<T: Send>(work: impl FnOnce() -> T + Send) -> std::io::Result<T> {
+    std::thread::scope(|scope| {
+        let thread = std::thread::Builder::new()
+            .stack_size(STACK)
+            .spawn_scoped(scope, work)?;
+        let panicked = |_| std::io::Error::other("the interpreter gave up");
+        thread.join().map_err(panicked)
+    })
+}
+
+/// Answers requests to run scripts; gives back the frame of the first one that asks for something else, or nothing when the
+/// other side is gone, or makes no sense.
+fn run_scripts(
+    socket: &mut UnixStream,
+    kept: &mut VecDeque<Kept>,
+    time: Duration,
+) -> std::io::Result<Option<Vec<u8>>> {
+    let mut frame = Vec::new();
     loop {
         let mut length = [0_u8; 4];
         if socket.read_exact(&mut length).is_err() {
-            return Ok(());
+            return Ok(None);
         }
         let length = usize::try_from(u32::from_le_bytes(length)).unwrap_or(usize::MAX);
         if length > MAX_FRAME {
-            return Ok(());
+            return Ok(None);
         }
         frame.clear();
         frame.resize(length, 0);
         socket.read_exact(&mut frame)?;
-        let Some(request) = request(&frame) else {
-            return Ok(());
-        };
-        // After a panic nobody knows what state the interpreter is in: end, and make room for a new worker.
-        let Ok(answer) = catch_unwind(AssertUnwindSafe(|| answer(&mut kept, &request, time))) else {
-            return Ok(());
+        let answer = match request(&frame) {
+            Some(Request::Run { id, input }) => answer(kept, id, &input, time),
+            Some(Request::Load { .. }) => return Ok(Some(frame)),
+            None => return Ok(None),
         };
         socket.write_all(&answer.frame())?;
     }
@@ -111,48 +151,45 @@ struct Kept {
     program: Program,
 }
 
-fn answer(kept: &mut VecDeque<Kept>, request: &Request<'_>, time: Duration) -> Answer {
-    match request {
-        Request::Load { id, body } => {
-            let is_full = |kept: &VecDeque<Kept>| {
-                let bytes: usize = kept.iter().map(|one| one.bytes).sum();
-                kept.len() >= KEPT || bytes + body.len() > KEPT_BYTES
-            };
-            // Before the next one needs the room.
-            while !kept.is_empty() && is_full(kept) {
-                kept.pop_front();
-            }
-            match Program::compile(body) {
-                Ok(program) => {
-                    let facts = program.facts;
-                    kept.push_back(Kept {
-                        id: *id,
-                        bytes: body.len(),
-                        program,
-                    });
-                    Answer::Loaded(facts)
-                }
-                Err(error) => Answer::Refused(error),
-            }
+fn load(kept: &mut VecDeque<Kept>, id: u64, body: &str) -> Answer {
+    let is_full = |kept: &VecDeque<Kept>| {
+        let bytes: usize = kept.iter().map(|one| one.bytes).sum();
+        kept.len() >= KEPT || bytes + body.len() > KEPT_BYTES
+    };
+    // Before the next one needs the room.
+    while !kept.is_empty() && is_full(kept) {
+        kept.pop_front();
+    }
+    match Program::compile(body) {
+        Ok(program) => {
+            let facts = program.facts;
+            kept.push_back(Kept {
+                id,
+                bytes: body.len(),
+                program,
+            });
+            Answer::Loaded(facts)
         }
-        Request::Run { id, input } => {
-            let Some(place) = kept.iter().position(|one| one.id == *id) else {
-                return Answer::Unknown;
-            };
-            // What is used stays longest.
-            if place < kept.len() / 2
-                && let Some(used) = kept.remove(place)
-            {
-                kept.push_back(used);
-            }
-            let Some(Kept { program, .. }) = kept.iter().rfind(|one| one.id == *id) else {
-                return Answer::Unknown;
-            };
-            let mut order = Vec::new();
-            match run(program, &input.view(), Budget::isolated(time), &mut order).0 {
-                Ok(()) => Answer::Order(order),
-                Err(failure) => Answer::Failure(failure),
-            }
-        }
+        Err(error) => Answer::Refused(error),
+    }
+}
+
+fn answer(kept: &mut VecDeque<Kept>, id: u64, input: &Input<'_>, time: Duration) -> Answer {
+    let Some(place) = kept.iter().position(|one| one.id == id) else {
+        return Answer::Unknown;
+    };
+    // What is used stays longest.
+    if place < kept.len() / 2
+        && let Some(used) = kept.remove(place)
+    {
+        kept.push_back(used);
+    }
+    let Some(Kept { program, .. }) = kept.iter().rfind(|one| one.id == id) else {
+        return Answer::Unknown;
+    };
+    let mut order = Vec::new();
+    match run(program, &input.view(), Budget::isolated(time), &mut order).0 {
+        Ok(()) => Answer::Order(order),
+        Err(failure) => Answer::Failure(failure),
     }
 }

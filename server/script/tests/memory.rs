@@ -6,7 +6,7 @@ mod bodies;
 
 use bodies::AT_RUN_TIME;
 use gslb_engine::query::Family;
-use gslb_engine::script::{ScriptCandidate, ScriptInput, Scripts};
+use gslb_engine::script::{Place, ScriptCandidate, ScriptInput, Scripts};
 use gslb_script::{Limits, WorkerProgram, Workers};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -80,6 +80,7 @@ fn workers_stay_within_their_memory() {
     let limits = Limits {
         run: Duration::from_millis(50),
         grace: Duration::from_secs(2),
+        wait: Duration::ZERO,
         queue: Duration::from_secs(60),
         compile: Duration::from_secs(5),
         compile_queue: Duration::from_secs(60),
@@ -88,7 +89,9 @@ fn workers_stay_within_their_memory() {
     };
     let workers = Workers::with(program, limits, Arc::new(|| Duration::ZERO));
     let bodies = AT_RUN_TIME.iter().flat_map(|(_, body)| [FILLED, body]);
-    let scripts: Vec<_> = bodies.map(|body| workers.compile(body).unwrap()).collect();
+    let scripts: Vec<_> = bodies
+        .map(|body| workers.compile(body, Place::Trial).unwrap())
+        .collect();
     let done = AtomicBool::new(false);
     let peak = std::thread::scope(|scope| {
         let sampling = scope.spawn(|| {
@@ -108,7 +111,7 @@ fn workers_stay_within_their_memory() {
                 if done.load(Ordering::Relaxed) {
                     break;
                 }
-                let _ = workers.compile(body);
+                let _ = workers.compile(body, Place::Trial);
             }
         });
         let half = scripts.len() / 2;

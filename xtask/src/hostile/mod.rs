@@ -40,9 +40,9 @@ pub struct Options {
     load: u32,
 }
 
-/// Texts of each script: the breaker knows a script by its text, so that each is met a few times before it is switched off.
+/// Services with each script: each is met a few times before the breaker switches it off there.
 const COPIES: usize = 4;
-/// Queries to each text: as many as the breaker lets through.
+/// Queries to each of them: as many as the breaker lets through.
 const QUERIES: usize = 5;
 /// Threads that ask for hostile scripts.
 const LOADING: usize = 4;

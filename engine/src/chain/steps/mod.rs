@@ -24,7 +24,7 @@ use super::scratch::Scratch;
 use super::sink::Sink;
 use super::{Report, Run};
 use crate::model::{FilterClass, FilterName, FilterStep, Routing};
-use crate::script::Scripts;
+use crate::script::{Place, Scripts};
 use script::CompiledScript;
 use std::fmt;
 use std::sync::Arc;
@@ -42,13 +42,13 @@ pub enum CompiledStep {
 
 impl CompiledStep {
     /// The steps of a routing; a single algorithm is a chain of one. A script that does not compile is a step that
-    /// fails open: one script must not keep every other change from the wire.
+    /// fails open: one script must not keep every other change from the wire. `place` is whose scripts they are.
     #[must_use]
-    pub fn compile(routing: &Routing, scripts: &dyn Scripts) -> Box<[Self]> {
+    pub fn compile(routing: &Routing, scripts: &dyn Scripts, place: Place) -> Box<[Self]> {
         let one = |step: &FilterStep| match step {
             FilterStep::Builtin(name) => Self::Builtin(*name),
             FilterStep::SelectFirst(count) => Self::SelectFirst(*count),
-            FilterStep::Script(body) => Self::Script(Arc::new(CompiledScript::new(body, scripts))),
+            FilterStep::Script(body) => Self::Script(Arc::new(CompiledScript::new(body, scripts, place))),
         };
         match routing {
             Routing::Algorithm(name) => Box::from([Self::Builtin(*name)]),

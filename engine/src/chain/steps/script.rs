@@ -4,7 +4,9 @@ use crate::chain::name::write_name;
 use crate::chain::sink::Sink;
 use crate::chain::{Client, Reason, Report, Run, Scratch};
 use crate::model::MAX_MEMBERS;
-use crate::script::{Script, ScriptCandidate, ScriptError, ScriptFailure, ScriptInput, ScriptReads, Scripts};
+use crate::script::{
+    Place, Script, ScriptCandidate, ScriptError, ScriptFailure, ScriptInput, ScriptReads, Scripts,
+};
 use crate::trace::{Detail, StepAction};
 use std::fmt;
 use std::sync::Arc;
@@ -18,8 +20,8 @@ pub struct CompiledScript {
 }
 
 impl CompiledScript {
-    pub(super) fn new(body: &Arc<str>, scripts: &dyn Scripts) -> Self {
-        let compiled = scripts.compile(body);
+    pub(super) fn new(body: &Arc<str>, scripts: &dyn Scripts, place: Place) -> Self {
+        let compiled = scripts.compile(body, place);
         Self {
             body: Arc::clone(body),
             reads: compiled.as_ref().map(|script| script.reads()).unwrap_or_default(),

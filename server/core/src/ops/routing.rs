@@ -6,6 +6,7 @@ use gslb_engine::model::{
     Actor, ErrorCode, FilterName, FilterStep, Permission, Routing, Service, ServiceDraft, ServiceId, Tier,
     ValidationError,
 };
+use gslb_engine::script::Place;
 use std::sync::Arc;
 
 /// Begin of a chain entry that carries a script.
@@ -76,9 +77,12 @@ impl Ops {
         }
         let scripts = Arc::clone(&self.parts.scripts);
         let compile = move || {
-            let wrong = bodies
-                .iter()
-                .filter_map(|body| Some((body.to_string(), scripts.compile(body).err()?.to_string())));
+            let wrong = bodies.iter().filter_map(|body| {
+                Some((
+                    body.to_string(),
+                    scripts.compile(body, Place::Trial).err()?.to_string(),
+                ))
+            });
             wrong.collect()
         };
         match tokio::task::spawn_blocking(compile).await {

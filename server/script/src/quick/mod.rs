@@ -12,8 +12,8 @@ mod expr;
 mod methods;
 mod value;
 
+use crate::placed::MAX_QNAME;
 use crate::program::PARAMETERS;
-use crate::workers::MAX_QNAME;
 use starlark_syntax::syntax::ast::{
     AssignOp, AssignTarget, AstAssignTarget, AstExpr, AstParameter, AstStmt, BinOp, Parameter, Stmt,
 };

@@ -5,7 +5,7 @@
 //! test does not need Python; where there is one, it is asked about new ones, too.
 
 use crate::support::{candidates, input, run, workers};
-use gslb_engine::script::{ScriptFailure, Scripts};
+use gslb_engine::script::{Place, ScriptFailure, Scripts};
 use gslb_script::Workers;
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
@@ -80,7 +80,7 @@ const BEFORE: &str = "a = 1\nb = 2\nc = 3\nnotes = []\ndef t(x):\n    notes.appe
 fn by_script(workers: &Workers, expression: &str) -> String {
     let body = format!("{BEFORE}value = ({expression})\nresult = fail(value, notes)");
     let script = workers
-        .compile(&body)
+        .compile(&body, Place::Trial)
         .unwrap_or_else(|error| panic!("{expression}: {error}"));
     let candidates = candidates(&["eu"]);
     match run(&*script, &input(&candidates)) {

@@ -1,7 +1,7 @@
 //! What is no script, and where the author is told that it is not.
 
 use crate::support::{order, workers};
-use gslb_engine::script::Scripts;
+use gslb_engine::script::{Place, Scripts};
 use gslb_script::Workers;
 use proptest::prelude::*;
 use std::sync::LazyLock;
@@ -40,7 +40,7 @@ fn errors_name_the_place_in_the_authors_text() {
         ("result = []\nx = \u{201c}a\u{201d}", 2, "u+201c may stand"),
     ];
     for (body, line, word) in cases {
-        let error = workers.compile(body).map(|_| ()).expect_err(body);
+        let error = workers.compile(body, Place::Trial).map(|_| ()).expect_err(body);
         assert_eq!(error.line, line, "{body:?}: {error}");
         assert!(error.message.to_lowercase().contains(word), "{body:?}: {error}");
     }
@@ -49,7 +49,13 @@ fn errors_name_the_place_in_the_authors_text() {
 #[test]
 fn columns_are_those_of_the_author() {
     let workers = workers();
-    let column = |body: &str| workers.compile(body).map(|_| ()).expect_err(body).column;
+    let column = |body: &str| {
+        workers
+            .compile(body, Place::Trial)
+            .map(|_| ())
+            .expect_err(body)
+            .column
+    };
     assert_eq!(column("result = [1 < now < 9, nosuch]"), 24);
     assert_eq!(column("result = [1 < len(qname) < nosuch]"), 28);
     assert_eq!(column("result = ['ä', nosuch]"), 16);
@@ -81,17 +87,13 @@ fn names_of_the_wrapping_stay_usable() {
 }
 
 #[test]
-fn one_text_is_one_script() {
+fn one_text_is_compiled_once() {
     let workers = workers();
     let body = "result = [c['ip'] for c in candidates]";
-    let (first, second) = (workers.compile(body).unwrap(), workers.compile(body).unwrap());
-    assert!(std::ptr::addr_eq(
-        std::sync::Arc::as_ptr(&first),
-        std::sync::Arc::as_ptr(&second)
-    ));
-    assert_eq!(workers.stats().len(), 1);
-    drop((first, second));
-    assert_eq!(workers.stats().len(), 0);
+    let scripts = [(); 3].map(|()| workers.compile(body, Place::Trial).unwrap());
+    assert_eq!(workers.texts(), 1);
+    drop(scripts);
+    assert_eq!(workers.texts(), 0);
 }
 
 static SHARED: LazyLock<Workers> = LazyLock::new(workers);
@@ -116,7 +118,7 @@ proptest! {
     #[test]
     fn no_text_stops_the_compiler(words in proptest::collection::vec(word(), 0..60), glue in "[ ]?") {
         let body = words.join(&glue);
-        if let Err(error) = SHARED.compile(&body) {
+        if let Err(error) = SHARED.compile(&body, Place::Trial) {
             let lines = u32::try_from(body.split('\n').count()).unwrap();
             prop_assert!((1..=lines).contains(&error.line), "{error} for {body:?}");
             prop_assert!(error.column >= 1);

@@ -3,14 +3,14 @@
 use crate::bodies::AT_RUN_TIME;
 use crate::support::{NOT_QUICK, order, patient, run, with_limits, workers};
 use crate::support::{candidates, input};
-use gslb_engine::script::{Script, ScriptFailure, Scripts};
+use gslb_engine::script::{Place, Script, ScriptFailure, Scripts};
 use gslb_script::{Limits, Workers};
 use std::sync::Arc;
 use std::time::Duration;
 
 fn good(workers: &Workers) -> Arc<dyn Script> {
     let body = format!("{NOT_QUICK}result = [c[\"ip\"] for c in candidates if c[\"region\"] == \"us\"]");
-    let script = workers.compile(&body).unwrap();
+    let script = workers.compile(&body, Place::Trial).unwrap();
     assert!(!script.is_quick(1), "it has to go through a worker for this test");
     script
 }
@@ -22,7 +22,7 @@ fn each_is_stopped_and_the_next_script_runs_right_after() {
     let candidates = candidates(&["eu", "us", "eu"]);
     for (name, body) in AT_RUN_TIME {
         let script = workers
-            .compile(body)
+            .compile(body, Place::Trial)
             .unwrap_or_else(|error| panic!("{name}: {error}"));
         assert!(!script.is_quick(1), "{name} is taken for quick");
         match run(&*script, &input(&candidates)) {
@@ -93,7 +93,7 @@ fn hostile_text_is_refused_or_harmless() {
         ),
     ];
     for (name, body) in &bodies {
-        if let Ok(script) = workers.compile(body) {
+        if let Ok(script) = workers.compile(body, Place::Trial) {
             // Compiled after all; then it has to be stopped, or succeed.
             let _ = run(&*script, &input(&candidates));
         }
@@ -104,7 +104,13 @@ fn hostile_text_is_refused_or_harmless() {
 #[test]
 fn too_long_a_body_is_refused() {
     let body = format!("result = []\n#{}", "x".repeat(8192));
-    assert!(workers().compile(&body).unwrap_err().message.contains("8192"));
+    assert!(
+        workers()
+            .compile(&body, Place::Trial)
+            .unwrap_err()
+            .message
+            .contains("8192")
+    );
 }
 
 #[test]

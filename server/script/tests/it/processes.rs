@@ -3,7 +3,7 @@
 use crate::support::{
     NOT_QUICK, candidates, endless, endless_limits, input, patient, program, run, with_limits, workers,
 };
-use gslb_engine::script::{ScriptFailure, Scripts};
+use gslb_engine::script::{Place, ScriptFailure, Scripts};
 use gslb_script::{Limits, WorkerProgram, Workers};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -64,7 +64,7 @@ fn workers_hold_their_socket_and_nothing_of_the_daemon() {
             .contains(rustix::io::FdFlags::CLOEXEC)
     );
     let workers = workers();
-    let _script = workers.compile("result = []").unwrap();
+    let _script = workers.compile("result = []", Place::Trial).unwrap();
     let held = |pid: &str| -> Vec<String> {
         let links = std::fs::read_dir(format!("/proc/{pid}/fd")).unwrap();
         links
@@ -109,7 +109,7 @@ fn workers_hold_their_socket_and_nothing_of_the_daemon() {
 fn a_worker_killed_while_idle_costs_no_query() {
     let workers = workers();
     let script = workers
-        .compile(&format!("{NOT_QUICK}result = ['192.0.2.1']"))
+        .compile(&format!("{NOT_QUICK}result = ['192.0.2.1']"), Place::Trial)
         .unwrap();
     let candidates = candidates(&["eu"]);
     for _ in 0..3 {
@@ -123,9 +123,9 @@ fn a_worker_killed_while_idle_costs_no_query() {
 #[test]
 fn a_worker_killed_at_work_costs_its_own_query_only() {
     let workers = Arc::new(with_limits(endless_limits()));
-    let endless = workers.compile(&endless()).unwrap();
+    let endless = workers.compile(&endless(), Place::Trial).unwrap();
     let good = workers
-        .compile(&format!("{NOT_QUICK}result = ['192.0.2.1']"))
+        .compile(&format!("{NOT_QUICK}result = ['192.0.2.1']"), Place::Trial)
         .unwrap();
     let before = all_ready(&workers);
     let running = std::thread::spawn(move || {
@@ -147,7 +147,7 @@ fn a_worker_killed_at_work_costs_its_own_query_only() {
 #[test]
 fn workers_end_with_the_pool() {
     let workers = workers();
-    let script = workers.compile("result = []").unwrap();
+    let script = workers.compile("result = []", Place::Trial).unwrap();
     let pids = all_ready(&workers);
     drop(workers);
     for pid in pids {
@@ -181,9 +181,9 @@ fn all_places_taken_is_busy_and_soon() {
         ..endless_limits()
     };
     let workers = Arc::new(with_limits(limits));
-    let endless = workers.compile(&endless()).unwrap();
+    let endless = workers.compile(&endless(), Place::Trial).unwrap();
     let good = workers
-        .compile(&format!("{NOT_QUICK}result = ['192.0.2.1']"))
+        .compile(&format!("{NOT_QUICK}result = ['192.0.2.1']"), Place::Trial)
         .unwrap();
     let before = wait_for("ready workers", || {
         Some(workers.idle_workers()).filter(|idle| idle.len() == 3)
@@ -221,9 +221,9 @@ fn no_script_takes_all_places() {
         ..endless_limits()
     };
     let workers = Arc::new(with_limits(limits));
-    let endless = workers.compile(&endless()).unwrap();
+    let endless = workers.compile(&endless(), Place::Trial).unwrap();
     let good = workers
-        .compile(&format!("{NOT_QUICK}result = ['192.0.2.1']"))
+        .compile(&format!("{NOT_QUICK}result = ['192.0.2.1']"), Place::Trial)
         .unwrap();
     let before = all_ready(&workers);
     let asking: Vec<_> = (0..8)
@@ -272,7 +272,10 @@ fn a_program_that_is_no_worker_fails_open() {
         ..patient()
     };
     let workers = Workers::with(program, limits, Arc::new(|| Duration::ZERO));
-    let error = workers.compile("result = []").map(|_| ()).unwrap_err();
+    let error = workers
+        .compile("result = []", Place::Trial)
+        .map(|_| ())
+        .unwrap_err();
     assert!(error.message.contains("no worker was free"), "{error}");
 }
 
@@ -282,7 +285,7 @@ fn many_threads_at_once_each_get_their_own_answer() {
     let scripts: Vec<_> = (1..=6)
         .map(|n| {
             let body = format!("{NOT_QUICK}result = ['192.0.2.{n}' for c in candidates]");
-            workers.compile(&body).unwrap()
+            workers.compile(&body, Place::Trial).unwrap()
         })
         .collect();
     std::thread::scope(|scope| {
@@ -309,7 +312,10 @@ fn more_scripts_than_a_worker_keeps() {
     let scripts: Vec<_> = (0..70)
         .map(|n| {
             workers
-                .compile(&format!("{NOT_QUICK}n = {n}\nresult = ['192.0.2.1']"))
+                .compile(
+                    &format!("{NOT_QUICK}n = {n}\nresult = ['192.0.2.1']"),
+                    Place::Trial,
+                )
                 .unwrap()
         })
         .collect();
@@ -330,7 +336,7 @@ fn what_a_worker_has_compiled_before_is_not_held_against_the_next_script() {
         .map(|number| {
             let body = format!("{NOT_QUICK}{filler}y = {number}\nresult = [c[\"ip\"] for c in candidates]");
             workers
-                .compile(&body)
+                .compile(&body, Place::Trial)
                 .unwrap_or_else(|error| panic!("script {number}: {error}"))
         })
         .collect();

@@ -1,7 +1,7 @@
 //! Which scripts are proven quick, and that those which are cost what the proof says.
 
 use crate::support::{candidates, input, patient, run, with_limits, workers};
-use gslb_engine::script::{ScriptFailure, Scripts};
+use gslb_engine::script::{Place, ScriptFailure, Scripts};
 use gslb_script::Limits;
 use std::time::Duration;
 
@@ -23,7 +23,7 @@ fn what_people_write_is_quick() {
         "result = []\nfor i, c in enumerate(candidates):\n    if (hash(client_ip) + i) % len(candidates) == 0:\n        result.append(c[\"ip\"])",
     ];
     for body in bodies {
-        let script = workers.compile(body).unwrap();
+        let script = workers.compile(body, Place::Trial).unwrap();
         assert!(script.is_quick(64), "{body}");
         assert!(!script.is_quick(1000));
         // Far below what the proof allows for.
@@ -78,7 +78,7 @@ fn what_could_take_long_is_not() {
     ];
     for body in bodies {
         // What does not even compile is not quick either.
-        if let Ok(script) = workers.compile(body) {
+        if let Ok(script) = workers.compile(body, Place::Trial) {
             // With a handful of candidates even doubling is.
             assert!(!script.is_quick(17), "{body}");
         }
@@ -93,7 +93,7 @@ fn what_takes_more_than_its_proof_takes_a_worker_from_then_on() {
         ..patient()
     });
     let script = workers
-        .compile("result = [c[\"ip\"] for c in candidates]")
+        .compile("result = [c[\"ip\"] for c in candidates]", Place::Trial)
         .unwrap();
     assert!(script.is_quick(8));
     let candidates = candidates(&["eu", "us"]);

@@ -1,7 +1,7 @@
 //! What scripts decide.
 
 use crate::support::{NOT_QUICK, candidates, input, order, run, workers};
-use gslb_engine::script::{ScriptFailure, ScriptReads, Scripts};
+use gslb_engine::script::{Place, ScriptFailure, ScriptReads, Scripts};
 
 #[test]
 fn the_order_of_result_counts_and_strangers_and_repeats_are_dropped() {
@@ -44,7 +44,7 @@ elif 18 <= hour <= 23:
 else:
     result = [c["ip"] for c in candidates]
 "#;
-    let script = workers.compile(body).unwrap();
+    let script = workers.compile(body, Place::Trial).unwrap();
     let candidates = candidates(&["eu", "us", "eu"]);
     let at = |hour: u64| {
         let mut input = input(&candidates);
@@ -64,7 +64,7 @@ fn the_nearest_first_the_unmeasured_last() {
 alive = [c for c in candidates if c["health_score"] > 0.5]
 result = [c["ip"] for c in sorted(alive, key = lambda c: c["rtt_ms"])]
 "#;
-    let script = workers.compile(body).unwrap();
+    let script = workers.compile(body, Place::Trial).unwrap();
     let mut candidates = candidates(&["a", "b", "c", "d"]);
     candidates[1].rtt_ms = Some(20.0);
     candidates[2].rtt_ms = Some(3.5);
@@ -80,7 +80,7 @@ number = int(qname.split(".")[0].split("-")[1])
 wanted = "eu" if number % 2 == 0 else "us"
 result = [c["ip"] for c in candidates if c["region"] == wanted] or [c["ip"] for c in candidates]
 "#;
-    let script = workers.compile(body).unwrap();
+    let script = workers.compile(body, Place::Trial).unwrap();
     let candidates = candidates(&["eu", "us", "eu"]);
     let mut asked = input(&candidates);
     assert_eq!(run(&*script, &asked), Ok(vec![0, 2]));
@@ -123,7 +123,7 @@ fn failures_say_what_is_wrong() {
 #[test]
 fn what_is_read_of_the_client_is_known() {
     let workers = workers();
-    let reads = |body: &str| workers.compile(body).unwrap().reads();
+    let reads = |body: &str| workers.compile(body, Place::Trial).unwrap().reads();
     assert_eq!(
         reads("result = [c['ip'] for c in candidates]"),
         ScriptReads::default()
@@ -151,7 +151,7 @@ fn print_goes_nowhere() {
 fn many_candidates_run_in_a_worker() {
     let workers = workers();
     let script = workers
-        .compile("result = [c['ip'] for c in reversed(candidates)]")
+        .compile("result = [c['ip'] for c in reversed(candidates)]", Place::Trial)
         .unwrap();
     let regions = vec!["x"; 250];
     let candidates = candidates(&regions);
@@ -170,7 +170,7 @@ fn a_number_ends_where_a_word_begins() {
     ] {
         let body = format!("h = 12\nok = {condition}\nresult = [c[\"ip\"] for c in candidates if ok]");
         let script = workers
-            .compile(&body)
+            .compile(&body, Place::Trial)
             .unwrap_or_else(|error| panic!("{condition}: {error}"));
         let found = run(&*script, &input(&candidates(&["eu"])));
         assert_eq!(found.is_ok(), holds, "{condition}: {found:?}");
@@ -182,7 +182,7 @@ fn a_script_gets_the_end_of_a_name_that_is_too_long() {
     let workers = workers();
     let body =
         "result = [c[\"ip\"] for c in candidates if len(qname) == 255 and qname.endswith(\".example.\")]";
-    let script = workers.compile(body).unwrap();
+    let script = workers.compile(body, Place::Trial).unwrap();
     let candidates = candidates(&["eu"]);
     let qname = format!("{}.example.", "\\200".repeat(200));
     let long = gslb_engine::script::ScriptInput {

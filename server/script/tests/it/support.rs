@@ -2,7 +2,7 @@
 
 use gslb_engine::geo::Country;
 use gslb_engine::query::Family;
-use gslb_engine::script::{Script, ScriptCandidate, ScriptFailure, ScriptInput, Scripts};
+use gslb_engine::script::{Place, Script, ScriptCandidate, ScriptFailure, ScriptInput, Scripts};
 use gslb_script::{Limits, WorkerProgram, Workers};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -33,6 +33,7 @@ pub fn patient() -> Limits {
         inline: Duration::from_secs(5),
         run: Duration::from_millis(300),
         grace: Duration::from_secs(5),
+        wait: Duration::ZERO,
         queue: Duration::from_secs(20),
         compile: Duration::from_secs(5),
         compile_queue: Duration::from_secs(60),
@@ -98,7 +99,10 @@ pub fn run(script: &dyn Script, input: &ScriptInput<'_>) -> Result<Vec<u16>, Scr
 /// Compiles and runs with three candidates of regions eu, us, eu.
 pub fn order(workers: &Workers, body: &str) -> Result<Vec<u16>, ScriptFailure> {
     let candidates = candidates(&["eu", "us", "eu"]);
-    run(&*workers.compile(body).unwrap(), &input(&candidates))
+    run(
+        &*workers.compile(body, Place::Trial).unwrap(),
+        &input(&candidates),
+    )
 }
 
 /// Keeps a script from being proven quick, so that it runs in a worker.
