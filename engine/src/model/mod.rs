@@ -31,7 +31,7 @@ pub use id::{
     MemberId, PoolId, RecordId, RoleId, ServiceId, SessionId, TenantId, TokenId, TsigKeyId, UserId, ZoneId,
 };
 pub use name::DomainName;
-pub use pool::{AdminState, MAX_MEMBERS, Member, MemberDraft, Pool, PoolDraft, Region};
+pub use pool::{AdminState, MAX_MEMBERS, Member, MemberDraft, Pool, PoolDraft, Region, Transferred};
 pub use record::{
     FileSet, Origin, Problem, Rdata, RecordDraft, RecordName, RecordSet, RecordType, Subject, Surroundings,
     ZoneFile, write_zone_file,

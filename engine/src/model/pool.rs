@@ -5,6 +5,7 @@ use super::error::{ErrorCode, ValidationError};
 use super::facts::{self, GeoDraft, LoadWatermarks, MemberGeo, WatermarksDraft};
 use super::health::{HealthCheck, HealthCheckDraft};
 use super::id::{MemberId, PoolId, TenantId};
+use super::name::DomainName;
 use ipnet::IpNet;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeSet, HashSet};
@@ -333,12 +334,27 @@ pub struct Pool {
     pub health_check: Option<HealthCheck>,
 }
 
+/// What a transfer of a zone holds of a pool.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Transferred {
+    /// Addresses, if its members are such.
+    Addresses(BTreeSet<IpAddr>),
+    /// A name, if they are names.
+    Name(Option<DomainName>),
+}
+
 impl Pool {
-    /// Addresses of the enabled members: what a transfer holds for each service of the pool.
+    /// What a transfer holds for each service of the pool: the addresses of the enabled members, or the first of their
+    /// names.
     #[must_use]
-    pub fn addresses(&self) -> BTreeSet<IpAddr> {
-        let enabled = self.members.iter().filter(|member| member.enabled);
-        enabled.filter_map(|member| member.endpoint.ip()).collect()
+    pub fn transferred(&self) -> Transferred {
+        let mut enabled = self.members.iter().filter(|member| member.enabled);
+        if self.is_by_name() {
+            let first = enabled.find_map(|member| member.endpoint.hostname());
+            Transferred::Name(first.cloned())
+        } else {
+            Transferred::Addresses(enabled.filter_map(|member| member.endpoint.ip()).collect())
+        }
     }
 
     /// Whether its members are host names. Without members it is neither this nor the other.

@@ -76,9 +76,20 @@ pub(super) fn push_set(owner: &Arc<[u8]>, set: &CompiledSet, records: &mut Vec<Z
     }));
 }
 
-/// Appends what stands for a service where nobody can steer: the addresses of all enabled members.
+/// Appends what stands for a service where nobody can steer: the addresses of all enabled members. Of names there can only
+/// be one, the first. What flattened names lead to just now is no configuration: nothing stands for them.
 pub(super) fn push_service(owner: &Arc<[u8]>, service: &CompiledService, records: &mut Vec<ZoneRecord>) {
-    let enabled = service.pool.members.iter().filter(|member| member.stored.enabled);
+    let mut enabled = service.pool.members.iter().filter(|member| member.stored.enabled);
+    if service.is_alias() {
+        let name = enabled.find_map(|member| member.host.clone());
+        records.extend(name.map(|data| ZoneRecord {
+            owner: Arc::clone(owner),
+            rtype: RecordType::CNAME.0,
+            ttl: service.ttl,
+            data,
+        }));
+        return;
+    }
     // Members on two ports of one address are one record.
     let addresses: BTreeSet<IpAddr> = enabled.filter_map(|member| member.ip).collect();
     for address in addresses {

@@ -30,6 +30,12 @@ impl Transport {
     /// Every transport.
     pub const ALL: [Self; 5] = [Self::Udp, Self::Tcp, Self::Tls, Self::Https, Self::Quic];
 
+    /// Whether nobody on the way can read it.
+    #[must_use]
+    pub const fn is_encrypted(self) -> bool {
+        matches!(self, Self::Tls | Self::Https | Self::Quic)
+    }
+
     /// Label in metrics.
     #[must_use]
     pub const fn as_str(self) -> &'static str {

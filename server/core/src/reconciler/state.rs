@@ -214,7 +214,7 @@ impl State {
             }
             Action::Put(Document::Pool(pool)) => {
                 let old = config.pools.iter().find(|known| known.id == pool.id);
-                let moved = old.is_some_and(|old| old.addresses() != pool.addresses());
+                let moved = old.is_some_and(|old| old.transferred() != pool.transferred());
                 put(&mut config.pools, pool, |p| p.id);
                 if moved {
                     grow_for_pool(config, touched, pool.id);

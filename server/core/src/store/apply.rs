@@ -2,7 +2,7 @@
 
 use super::accounts::{put_role, put_tenant, put_token, put_user};
 use super::change::{Action, Change, Document, ObjectKind, ZoneRecords};
-use super::serials::{addresses_of, bump_above, bump_around, bump_for_pool, bump_zone, name_of_zone};
+use super::serials::{bump_above, bump_around, bump_for_pool, bump_zone, name_of_zone, transferred_of};
 use super::zone_records::put_record;
 use super::{Store, StoreError};
 use crate::clock::to_millis;
@@ -226,7 +226,7 @@ async fn put(
             }
         }
         Document::Pool(pool) => {
-            let old = addresses_of(&mut *tx, pool.id).await?;
+            let old = transferred_of(&mut *tx, pool.id).await?;
             sqlx::query(
                 "INSERT INTO pools (id, tenant_id, name, revision, created_at, updated_at, document)
                  VALUES (?1, ?2, ?3, ?4, ?5, ?5, ?6)
@@ -254,7 +254,7 @@ async fn put(
                     .await
                     .map_err(rule("write a member"))?;
             }
-            if old.is_some_and(|old| old != pool.addresses()) {
+            if old.is_some_and(|old| old != pool.transferred()) {
                 bump_for_pool(tx, pool.id).await?;
             }
         }

@@ -2,10 +2,9 @@
 //! its copy of the zones (`reconciler/serials.rs`).
 
 use super::StoreError;
-use gslb_engine::model::{Pool, PoolId, ZoneId};
+use gslb_engine::model::{Pool, PoolId, Transferred, ZoneId};
 use sqlx::sqlite::SqliteConnection;
 use std::collections::{BTreeSet, HashSet};
-use std::net::IpAddr;
 
 /// Raises the serial of a zone. Its revision stays: nobody has edited the zone.
 pub(super) async fn bump_zone(tx: &mut SqliteConnection, zone: ZoneId) -> Result<(), StoreError> {
@@ -99,11 +98,11 @@ pub(super) async fn name_of_zone(
         .map_err(StoreError::query("read a zone's name"))
 }
 
-/// Addresses of a stored pool's enabled members.
-pub(super) async fn addresses_of(
+/// What a transfer holds of a stored pool.
+pub(super) async fn transferred_of(
     tx: &mut SqliteConnection,
     pool: PoolId,
-) -> Result<Option<BTreeSet<IpAddr>>, StoreError> {
+) -> Result<Option<Transferred>, StoreError> {
     let document: Option<String> = sqlx::query_scalar("SELECT document FROM pools WHERE id = ?")
         .bind(pool.to_string())
         .fetch_optional(tx)
@@ -115,5 +114,5 @@ pub(super) async fn addresses_of(
         id: pool.to_string(),
         source,
     })?;
-    Ok(Some(pool.addresses()))
+    Ok(Some(pool.transferred()))
 }

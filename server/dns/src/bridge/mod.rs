@@ -218,7 +218,7 @@ impl Bridge {
     ) -> Handled {
         out.clear();
         let mut handled = Handled::Done;
-        match parse(message) {
+        let padding = match parse(message) {
             Ok(query) => {
                 moment.slot.question(query.qtype);
                 match self.verify(moment, message, query.tsig) {
@@ -228,16 +228,21 @@ impl Bridge {
                     }
                     Ok(()) => self.reject(moment, query.error(rcode::REFUSED), client, out),
                 }
+                query.edns.is_some_and(|edns| edns.padding)
             }
-            Err(Rejection::Drop) => moment.slot.unanswered(Unanswered::NoQuery),
+            Err(Rejection::Drop) => {
+                moment.slot.unanswered(Unanswered::NoQuery);
+                false
+            }
             Err(Rejection::Answer(mut error)) => {
                 if let Err(rcode) = self.verify(moment, message, error.tsig) {
                     error.rcode = rcode;
                 }
                 self.reject(moment, error, client, out);
+                error.padding
             }
-        }
-        self.sign(moment, out);
+        };
+        self.seal(moment, padding, out);
         handled
     }
 
@@ -256,7 +261,7 @@ impl Bridge {
             let _ = self.verify(moment, message, query.tsig);
             // Only a hurried query is left.
             let _ = self.settle(moment, &query, client, slow, out);
-            self.sign(moment, out);
+            self.seal(moment, query.edns.is_some_and(|edns| edns.padding), out);
         }
     }
 
@@ -566,6 +571,7 @@ impl<'p> Query<'p> {
             edns: self.edns.is_some(),
             subnet: self.edns.and_then(|edns| edns.subnet),
             cookie: self.edns.and_then(|edns| edns.cookie),
+            padding: self.edns.is_some_and(|edns| edns.padding),
             truncated: false,
             tsig: self.tsig,
         }

@@ -1,4 +1,4 @@
-//! Queries that are signed (TSIG), and transfers of zones, for which that is mostly done.
+//! Queries that are signed (TSIG) or padded, and transfers of zones, for which that is mostly done.
 
 use super::{Bridge, Moment, Reply};
 use crate::cookie::Checked;
@@ -8,7 +8,7 @@ use crate::rate::Kind;
 use crate::stats::Transport;
 use crate::transfer::{Body, Granted, Refusal, authorise, since};
 use crate::tsig::Tsig;
-use crate::wire::{Ede, Query, code, rcode};
+use crate::wire::{Ede, Query, code, pad, rcode};
 use gslb_engine::snapshot::CompiledZone;
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -38,8 +38,16 @@ impl Bridge {
         Err(code)
     }
 
+    /// Does to a reply what comes last: pads it, as the query was (RFC 7830 §4), and signs it.
+    pub(super) fn seal(&mut self, moment: Moment<'_>, padding: bool, out: &mut Vec<u8>) {
+        if padding && self.transport.is_encrypted() {
+            pad(out, self.reserved().into());
+        }
+        self.sign(moment, out);
+    }
+
     /// Signs a reply, if there is one and the query was signed.
-    pub(super) fn sign(&mut self, moment: Moment<'_>, out: &mut Vec<u8>) {
+    fn sign(&mut self, moment: Moment<'_>, out: &mut Vec<u8>) {
         if let Some(mut tsig) = self.tsig.take()
             && !out.is_empty()
         {

@@ -1,5 +1,5 @@
 //! The OPT record of a query (RFC 6891) and the options that the server reads: client subnet (RFC 7871), cookie
-//! (RFC 7873) and NSID (RFC 5001). Others are skipped (RFC 6891 §6.1.2).
+//! (RFC 7873), padding (RFC 7830) and NSID (RFC 5001). Others are skipped (RFC 6891 §6.1.2).
 
 use super::{PLAIN_PAYLOAD, Reader};
 use crate::cookie::CookieOption;
@@ -9,6 +9,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 pub(super) const OPTION_NSID: u16 = 3;
 pub(super) const OPTION_CLIENT_SUBNET: u16 = 8;
 pub(super) const OPTION_COOKIE: u16 = 10;
+pub(super) const OPTION_PADDING: u16 = 12;
 pub(super) const OPTION_EDE: u16 = 15;
 
 /// A client subnet option that is valid, with what its echo needs.
@@ -97,6 +98,8 @@ pub(crate) struct EdnsQuery {
     pub(crate) compact_ok: bool,
     /// Whether NSID is asked for.
     pub(crate) nsid: bool,
+    /// Whether it was padded.
+    pub(crate) padding: bool,
     /// Client subnet.
     pub(crate) subnet: Option<ClientSubnetOption>,
     /// Cookie.
@@ -114,6 +117,7 @@ impl EdnsQuery {
             // Without DO there are no such replies.
             compact_ok: flags & 0xc0 == 0xc0,
             nsid: false,
+            padding: false,
             subnet: None,
             cookie: None,
         }
@@ -128,6 +132,7 @@ impl EdnsQuery {
             let data = reader.take(length.into())?;
             match option {
                 OPTION_NSID => self.nsid = true,
+                OPTION_PADDING => self.padding = true,
                 OPTION_CLIENT_SUBNET => {
                     // Two subnets would leave open for which of them an answer may be cached.
                     if self.subnet.is_some() {

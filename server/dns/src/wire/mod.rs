@@ -6,6 +6,7 @@
 
 mod edns;
 mod name;
+mod padding;
 mod query;
 mod reply;
 mod tsig;
@@ -13,6 +14,7 @@ mod tsig;
 use edns::ClientSubnetOption;
 pub(crate) use edns::EdnsQuery;
 pub(crate) use name::{MAX_NAME, skip};
+pub(crate) use padding::pad;
 pub(crate) use query::{Query, Rejection, parse};
 pub(crate) use reply::{Ede, ErrorReply, ReplyEdns};
 pub(crate) use tsig::TsigRecord;

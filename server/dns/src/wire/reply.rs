@@ -21,6 +21,8 @@ pub(crate) struct ErrorReply<'p> {
     pub(crate) subnet: Option<ClientSubnetOption>,
     /// Its cookie, if that could be read: a fresh one of ours goes back with it.
     pub(crate) cookie: Option<CookieOption>,
+    /// Whether the query was padded.
+    pub(crate) padding: bool,
     /// Says that the true reply has to be asked for over TCP.
     pub(crate) truncated: bool,
     /// Where in the query its TSIG record is, if there is one.
@@ -37,6 +39,7 @@ impl<'p> ErrorReply<'p> {
             edns: false,
             subnet: None,
             cookie: None,
+            padding: false,
             truncated: false,
             tsig: None,
         }

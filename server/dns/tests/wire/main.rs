@@ -25,6 +25,7 @@ mod rfc6781;
 mod rfc6840;
 mod rfc6891;
 mod rfc7766;
+mod rfc7830;
 mod rfc7858;
 mod rfc7871;
 mod rfc7873;

@@ -135,6 +135,28 @@ fn a_large_zone_takes_many_messages_and_other_queries_pass_it() {
 }
 
 #[test]
+fn a_service_of_names_is_an_alias_to_the_first() {
+    let mut site = local();
+    site.hosts(&[
+        ("off.example.net", false),
+        ("eu.example.net", true),
+        ("us.example.net", true),
+    ]);
+    let www = |site: &mut Site| {
+        let server = site.serve();
+        let records = transfer(&server, &Ask::new("xfr.test.", AXFR).octets());
+        records
+            .into_iter()
+            .filter(|record| record.starts_with("www."))
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(www(&mut site), ["www.xfr.test. CNAME 30 eu.example.net."]);
+    // What it leads to just now is no configuration.
+    site.config.services[0].flatten = true;
+    assert_eq!(www(&mut site), [""; 0]);
+}
+
+#[test]
 fn a_transfer_that_is_broken_off_is_counted() {
     let mut site = local();
     let text = "x".repeat(200);

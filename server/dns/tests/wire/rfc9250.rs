@@ -70,6 +70,16 @@ fn s4_2_each_query_has_a_stream_of_its_own() {
 }
 
 #[test]
+fn rfc_9250_s5_4_replies_are_padded_as_queries_are() {
+    run(async |server, pair| {
+        let (_endpoint, connection) = connect(server, pair).await;
+        let query = ask().option(12, &[0; 40]);
+        let reply = exchange(&connection, &framed(&query.octets())).await.unwrap();
+        assert_eq!(reply.len(), 2 + 468);
+    });
+}
+
+#[test]
 fn s4_3_3_what_is_no_query_ends_the_connection() {
     let whole = framed(&ask().octets());
     let mut with_id = ask();

@@ -130,6 +130,23 @@ impl Site {
         self.config.pools = vec![pool];
     }
 
+    /// The same of names.
+    pub fn hosts(&mut self, members: &[(&str, bool)]) {
+        let members = members.iter().map(|(name, enabled)| MemberDraft {
+            hostname: Some((*name).to_owned()),
+            port: Some(80),
+            enabled: Some(*enabled),
+            ..MemberDraft::default()
+        });
+        let draft = PoolDraft {
+            name: Some("pool".to_owned()),
+            members: Some(members.collect()),
+            ..PoolDraft::default()
+        };
+        let id = self.config.pools[0].id;
+        self.config.pools = vec![draft.validate(id, TenantId::DEFAULT, || self.id()).unwrap()];
+    }
+
     pub fn service(&mut self, domain: &str) {
         let draft = ServiceDraft {
             name: Some(domain.to_owned()),
