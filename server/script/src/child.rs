@@ -2,6 +2,7 @@
 
 use crate::wire::{Answer, MAX_FRAME};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use std::collections::HashMap;
 use std::ffi::OsString;
 use std::io::{ErrorKind, Read, Write};
 use std::os::fd::OwnedFd;
@@ -109,20 +110,26 @@ impl Child {
         self.process.id()
     }
 
-    /// Processor time that it has used so far. The kernel tells it for each of its threads.
-    pub(crate) fn cpu_time(&self) -> Duration {
+    /// Processor time that each of its threads has used so far, as the kernel tells it.
+    fn threads(&self) -> HashMap<OsString, Duration> {
         let Ok(threads) = std::fs::read_dir(format!("/proc/{}/task", self.id())) else {
-            return Duration::ZERO;
+            return HashMap::new();
         };
         let of_thread = |entry: std::io::Result<std::fs::DirEntry>| {
-            let text = std::fs::read_to_string(entry.ok()?.path().join("schedstat")).ok()?;
-            text.split_whitespace()
-                .next()?
-                .parse()
-                .ok()
-                .map(Duration::from_nanos)
+            let entry = entry.ok()?;
+            let text = std::fs::read_to_string(entry.path().join("schedstat")).ok()?;
+            let nanoseconds = text.split_whitespace().next()?.parse().ok()?;
+            Some((entry.file_name(), Duration::from_nanos(nanoseconds)))
         };
-        threads.filter_map(of_thread).sum()
+        threads.filter_map(of_thread).collect()
+    }
+
+    /// Processor time used since `before`. A thread that has ended meanwhile does not count: it has handed its work to another.
+    fn used_since(&self, before: &HashMap<OsString, Duration>) -> Duration {
+        let used = |(thread, now): (OsString, Duration)| {
+            now.saturating_sub(before.get(&thread).copied().unwrap_or_default())
+        };
+        self.threads().into_iter().map(used).sum()
     }
 
     /// As [`ask`](Self::ask), but what counts is the processor time that the answer takes: how long that takes is up to
@@ -136,13 +143,13 @@ impl Child {
         most: Duration,
         deadline: Instant,
     ) -> Result<Answer, Silence> {
-        let before = self.cpu_time();
+        let before = self.threads();
         self.send(frame, deadline)?;
         let mut received = Received::default();
         loop {
             let look = (Instant::now() + most).min(deadline);
             match self.answer_into(&mut received, look) {
-                Err(Silence::Late) if look < deadline && self.cpu_time().saturating_sub(before) < most => {}
+                Err(Silence::Late) if look < deadline && self.used_since(&before) < most => {}
                 answer => return answer,
             }
         }
