@@ -3,7 +3,8 @@
 use crate::components::layout::Console;
 use crate::pages::{
     AuditPage, DashboardPage, EditServicePage, FragmentPage, LoginPage, LostPage, MissingPage, NewPoolPage,
-    NewServicePage, PoolPage, PoolsPage, ServicePage, ServicesPage, SettingsPage, SignalsPage, TracePage,
+    NewServicePage, PoolPage, PoolsPage, ServicePage, ServicesPage, SessionsPage, SettingsPage, SignalsPage,
+    TenantsPage, TokensPage, TracePage, UserPage, UsersPage,
 };
 use leptos::prelude::*;
 use leptos_meta::{Title, provide_meta_context};
@@ -40,6 +41,11 @@ pub fn App() -> impl IntoView {
                     <Route path=path!("/zones/:id") view=page(|| view! { <FragmentPage /> }.into_any()) ssr=SsrMode::Async />
                     <Route path=path!("/zones/:id/:page") view=page(|| view! { <FragmentPage /> }.into_any()) ssr=SsrMode::Async />
                     <Route path=path!("/zones/:id/:page/:item") view=page(|| view! { <FragmentPage /> }.into_any()) ssr=SsrMode::Async />
+                    <Route path=path!("/users") view=page(|| view! { <UsersPage /> }.into_any()) ssr=SsrMode::Async />
+                    <Route path=path!("/users/:id") view=page(|| view! { <UserPage /> }.into_any()) ssr=SsrMode::Async />
+                    <Route path=path!("/tokens") view=page(|| view! { <TokensPage /> }.into_any()) ssr=SsrMode::Async />
+                    <Route path=path!("/tenants") view=page(|| view! { <TenantsPage /> }.into_any()) ssr=SsrMode::Async />
+                    <Route path=path!("/sessions") view=page(|| view! { <SessionsPage /> }.into_any()) ssr=SsrMode::Async />
                     <Route path=path!("/audit") view=page(|| view! { <AuditPage /> }.into_any()) ssr=SsrMode::Async />
                     <Route path=path!("/settings") view=page(|| view! { <SettingsPage /> }.into_any()) ssr=SsrMode::Async />
                     <Route path=path!("/*any") view=page(|| view! { <MissingPage /> }.into_any()) ssr=SsrMode::Async />

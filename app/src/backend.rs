@@ -7,12 +7,13 @@
 use async_trait::async_trait;
 use gslb_api_types::model::{
     AdminState, HealthCheckDraft, Member, MemberDraft, MemberId, PoolDraft, PoolId, ServiceDraft, ServiceId,
-    ValidationError,
+    SessionId, TenantId, TokenId, UserId, ValidationError,
 };
 use gslb_api_types::{
-    ApiError, AuditEntry, Dashboard, Event, LicenseDraft, LicenseView, ListQuery, LoginRequest, Page,
-    PasswordChange, PoolStatus, PoolSummary, PoolView, ServiceRow, ServiceView, SessionView, SettingView,
-    SignalsView, Stored, Trace, TraceRequest,
+    ApiError, AuditEntry, AuditQuery, Dashboard, Event, LicenseDraft, LicenseView, ListQuery, LoginRequest,
+    OpenSession, Page, PasswordChange, PoolStatus, PoolSummary, PoolView, RoleDraft, RoleView, ServiceRow,
+    ServiceView, SessionView, SettingView, SignalsView, Stored, TenantDraft, TenantView, TokenCreated,
+    TokenDraft, TokenView, Trace, TraceRequest, UserDraft, UserView,
 };
 
 mod zones;
@@ -125,8 +126,45 @@ pub trait Backend: ZoneBackend + Send + Sync + 'static {
         clients: &[String],
     ) -> Outcome<Vec<Outcome<Trace>>>;
 
+    /// One page of accounts.
+    async fn users(&self, query: ListQuery) -> Outcome<Page<Stored<UserView>>>;
+    /// One account.
+    async fn user(&self, id: UserId) -> Outcome<Stored<UserView>>;
+    /// Makes an account.
+    async fn create_user(&self, draft: UserDraft) -> Outcome<UserView>;
+    /// Changes an account: what the draft leaves out stays.
+    async fn change_user(&self, id: UserId, draft: UserDraft, revision: Option<u64>) -> Outcome<UserView>;
+    /// Deletes an account.
+    async fn delete_user(&self, id: UserId) -> Outcome<()>;
+    /// All roles, built in and own.
+    async fn roles(&self) -> Outcome<Vec<RoleView>>;
+    /// Makes a role.
+    async fn create_role(&self, draft: RoleDraft) -> Outcome<RoleView>;
+    /// Deletes a role.
+    async fn delete_role(&self, id: String) -> Outcome<()>;
+    /// One page of tokens.
+    async fn tokens(&self, query: ListQuery) -> Outcome<Page<Stored<TokenView>>>;
+    /// Makes a token; [`take_created`](Self::take_created) tells its secret.
+    async fn create_token(&self, draft: TokenDraft) -> Outcome<()>;
+    /// The token that this session has just made, once.
+    async fn take_created(&self) -> Outcome<Option<TokenCreated>>;
+    /// Revokes a token.
+    async fn delete_token(&self, id: TokenId) -> Outcome<()>;
+    /// Sessions of an account, or one's own.
+    async fn sessions(&self, user: Option<UserId>) -> Outcome<Vec<OpenSession>>;
+    /// Ends a session.
+    async fn end_session(&self, id: SessionId) -> Outcome<()>;
+    /// One page of tenants.
+    async fn tenants(&self, query: ListQuery) -> Outcome<Page<Stored<TenantView>>>;
+    /// Makes a tenant.
+    async fn create_tenant(&self, draft: TenantDraft) -> Outcome<TenantView>;
+    /// Deletes a tenant.
+    async fn delete_tenant(&self, id: TenantId) -> Outcome<()>;
+    /// Lets the session act in the tenant with this id or name.
+    async fn pick_tenant(&self, wanted: String) -> Outcome<()>;
+
     /// One page of the audit trail, newest first; `search` looks at actor, name, and object id.
-    async fn audit(&self, query: ListQuery) -> Outcome<Page<AuditEntry>>;
+    async fn audit(&self, query: AuditQuery) -> Outcome<Page<AuditEntry>>;
     /// Every setting with its origin.
     async fn settings(&self) -> Outcome<Vec<SettingView>>;
     /// The licence in force.

@@ -111,8 +111,8 @@ impl Form for PasswordForm {
         if self.current.is_empty() {
             problem("current", ErrorCode::Required, "must be given");
         }
-        if self.new.chars().count() < 8 {
-            problem("new", ErrorCode::OutOfRange, "has fewer than 8 characters");
+        if self.new.chars().count() < crate::forms::MIN_PASSWORD {
+            problem("new", ErrorCode::OutOfRange, "has fewer than 12 characters");
         }
         if self.again != self.new {
             problem(

@@ -1,6 +1,7 @@
 //! Server functions: a line or two each into the [`Backend`](crate::backend::Backend), by area.
 
 pub mod account;
+pub mod accounts;
 pub mod fragments;
 pub mod overview;
 pub mod pools;

@@ -7,7 +7,8 @@ use crate::form::{back_to, finish, revision, ticked};
 use crate::forms::{ServiceForm, ServiceTarget};
 use gslb_api_types::model::{PoolId, ValidationError};
 use gslb_api_types::{
-    AuditEntry, ListQuery, Page, PoolStatus, PoolView, ServiceRow, ServiceView, SessionView, Stored,
+    AuditEntry, AuditQuery, ListQuery, Page, PoolStatus, PoolView, ServiceRow, ServiceView, SessionView,
+    Stored,
 };
 use leptos::prelude::*;
 use leptos::server_fn::codec::Json;
@@ -87,10 +88,10 @@ pub async fn load_service_detail(id: String) -> Result<ServiceDetail, Failure> {
     let backend = super::backend()?;
     let service = backend.service(super::id("service", &id)?).await?;
     let pool = service.value.pool_id;
-    let trail = ListQuery {
+    let trail = AuditQuery {
         limit: Some(8),
-        search: Some(service.value.id.to_string()),
-        ..ListQuery::default()
+        object_id: Some(service.value.id.to_string()),
+        ..AuditQuery::default()
     };
     let view = backend.pool(pool).await?.value;
     Ok(ServiceDetail {

@@ -5,14 +5,14 @@ use crate::form::Sent;
 #[cfg(feature = "ssr")]
 use crate::form::{Form as _, finish, invalid};
 use crate::forms::LicenseForm;
-use gslb_api_types::{AuditEntry, LicenseView, ListQuery, Page, SessionView, SettingView};
+use gslb_api_types::{AuditEntry, AuditQuery, LicenseView, Page, SessionView, SettingView};
 use leptos::prelude::*;
 use leptos::server_fn::codec::Json;
 use serde::{Deserialize, Serialize};
 
 /// One page of the audit trail.
 #[server(prefix = "/rpc", endpoint = "audit", input = Json)]
-pub async fn load_audit(query: ListQuery) -> Result<Page<AuditEntry>, Failure> {
+pub async fn load_audit(query: AuditQuery) -> Result<Page<AuditEntry>, Failure> {
     Ok(super::backend()?.audit(query).await?)
 }
 

@@ -40,6 +40,9 @@ const MENU: [(&str, &[Entry]); 4] = [
     (
         "Administration",
         &[
+            ("/users", "users", "Users and roles"),
+            ("/tokens", "tokens", "Tokens"),
+            ("/tenants", "tenants", "Tenants"),
             ("/audit", "audit", "Audit"),
             ("/settings", "settings", "Settings"),
         ],
@@ -140,9 +143,17 @@ fn Account(session: SessionResource) -> impl IntoView {
                         .map(|session| {
                             let tier = session.tier.to_string();
                             view! {
-                                <p class="account-name" title="Logged in as">
-                                    {session.name}
-                                </p>
+                                <a class="account-name" title="Logged in as" href="/sessions">
+                                    {session.name.clone()}
+                                </a>
+                                {may(&session, Permission::TenantsRead)
+                                    .then(|| {
+                                        view! {
+                                            <a class="tier" href="/tenants">
+                                                {format!("Tenant: {}", session.tenant)}
+                                            </a>
+                                        }
+                                    })}
                                 <a class="tier" data-tier=tier.clone() href="/settings#licence">
                                     {format!("{tier} tier")}
                                 </a>

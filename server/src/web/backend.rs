@@ -3,20 +3,23 @@
 use super::kept::Kept;
 use crate::api::auth::{Identity, source};
 use crate::api::error::api_error;
-use crate::api::session::{change_own_password, session_error, start_session};
+use crate::api::session::{change_own_password, open_sessions, pick_tenant, session_error, start_session};
 use crate::state::AppState;
 use crate::views;
+use crate::web::created::Created;
+use crate::web::sessions;
 use async_trait::async_trait;
 use axum::http::header;
 use axum::http::request::Parts;
 use gslb_api_types::model::{
     Actor, AdminState, HealthCheckDraft, Member, MemberDraft, MemberId, PoolDraft, PoolId, ServiceDraft,
-    ServiceId,
+    ServiceId, SessionId, TenantId, TokenId, UserId,
 };
 use gslb_api_types::{
     ApiError, AuditEntry, AuditQuery, Dashboard, Event, LicenseDraft, LicenseView, ListQuery, LoginRequest,
-    Page, PasswordChange, PoolStatus, PoolSummary, PoolView, ServiceRow, ServiceView, SessionView,
-    SettingView, SignalsView, Stored, Trace, TraceRequest,
+    OpenSession, Page, PasswordChange, PoolStatus, PoolSummary, PoolView, RoleDraft, RoleView, ServiceRow,
+    ServiceView, SessionView, SettingView, SignalsView, Stored, TenantDraft, TenantView, TokenCreated,
+    TokenDraft, TokenView, Trace, TraceRequest, UserDraft, UserView,
 };
 use gslb_app::backend::{Backend, Filled, Outcome};
 use gslb_core::draft::Proposal;
@@ -29,6 +32,7 @@ use tower_sessions::Session;
 pub struct ConsoleBackend {
     state: AppState,
     pub(super) kept: Kept,
+    created: Created,
 }
 
 pub(super) fn failed(error: OpError) -> ApiError {
@@ -64,6 +68,7 @@ impl ConsoleBackend {
         Self {
             state,
             kept: Kept::default(),
+            created: Created::default(),
         }
     }
 
@@ -318,13 +323,141 @@ impl Backend for ConsoleBackend {
         Ok(traces.into_iter().map(|told| told.map_err(failed)).collect())
     }
 
-    async fn audit(&self, query: ListQuery) -> Outcome<Page<AuditEntry>> {
-        let query = AuditQuery {
-            limit: query.limit,
-            cursor: query.cursor,
-            search: query.search,
-            ..AuditQuery::default()
+    async fn users(&self, query: ListQuery) -> Outcome<Page<Stored<UserView>>> {
+        self.state.ops.list_users(&actor()?, &query).await.map_err(failed)
+    }
+
+    async fn user(&self, id: UserId) -> Outcome<Stored<UserView>> {
+        self.state.ops.get_user(&actor()?, id).await.map_err(failed)
+    }
+
+    async fn create_user(&self, draft: UserDraft) -> Outcome<UserView> {
+        let written = self.state.ops.create_user(&actor()?, &draft).await;
+        written.map(|w| w.value).map_err(failed)
+    }
+
+    async fn change_user(&self, id: UserId, draft: UserDraft, revision: Option<u64>) -> Outcome<UserView> {
+        let mut patch = serde_json::json!({ "role": draft.role, "enabled": draft.enabled });
+        // Null would take away what was to stay.
+        if let Some(fields) = patch.as_object_mut() {
+            fields.retain(|_, value| !value.is_null());
+            if let Some(password) = draft.password {
+                fields.insert("password".to_owned(), password.into());
+            }
+        }
+        let written = self.state.ops.patch_user(&actor()?, id, revision, &patch).await;
+        written.map(|w| w.value).map_err(failed)
+    }
+
+    async fn delete_user(&self, id: UserId) -> Outcome<()> {
+        self.state
+            .ops
+            .delete_user(&actor()?, id, None)
+            .await
+            .map_err(failed)
+    }
+
+    async fn roles(&self) -> Outcome<Vec<RoleView>> {
+        let query = ListQuery {
+            limit: Some(500),
+            ..ListQuery::default()
         };
+        let page = self
+            .state
+            .ops
+            .list_roles(&actor()?, &query)
+            .await
+            .map_err(failed)?;
+        Ok(page.items.into_iter().map(|role| role.value).collect())
+    }
+
+    async fn create_role(&self, draft: RoleDraft) -> Outcome<RoleView> {
+        let written = self.state.ops.create_role(&actor()?, &draft).await;
+        written.map(|w| w.value).map_err(failed)
+    }
+
+    async fn delete_role(&self, id: String) -> Outcome<()> {
+        let actor = actor()?;
+        let role = id
+            .parse()
+            .map_err(|_| ApiError::new("not_found", format!("There is no role with the id `{id}`.")))?;
+        self.state
+            .ops
+            .delete_role(&actor, role, None)
+            .await
+            .map_err(failed)
+    }
+
+    async fn tokens(&self, query: ListQuery) -> Outcome<Page<Stored<TokenView>>> {
+        self.state
+            .ops
+            .list_tokens(&actor()?, &query)
+            .await
+            .map_err(failed)
+    }
+
+    async fn create_token(&self, draft: TokenDraft) -> Outcome<()> {
+        let written = self
+            .state
+            .ops
+            .create_token(&actor()?, &draft)
+            .await
+            .map_err(failed)?;
+        self.created.keep(sessions::shown(&session()?), written.value);
+        Ok(())
+    }
+
+    async fn take_created(&self) -> Outcome<Option<TokenCreated>> {
+        actor()?;
+        Ok(self.created.take(sessions::shown(&session()?)))
+    }
+
+    async fn delete_token(&self, id: TokenId) -> Outcome<()> {
+        self.state
+            .ops
+            .delete_token(&actor()?, id, None)
+            .await
+            .map_err(failed)
+    }
+
+    async fn sessions(&self, user: Option<UserId>) -> Outcome<Vec<OpenSession>> {
+        open_sessions(&self.state, &session()?, &actor()?, user)
+            .await
+            .map_err(failed)
+    }
+
+    async fn end_session(&self, id: SessionId) -> Outcome<()> {
+        self.state.ops.end_session(&actor()?, id).await.map_err(failed)
+    }
+
+    async fn tenants(&self, query: ListQuery) -> Outcome<Page<Stored<TenantView>>> {
+        self.state
+            .ops
+            .list_tenants(&actor()?, &query)
+            .await
+            .map_err(failed)
+    }
+
+    async fn create_tenant(&self, draft: TenantDraft) -> Outcome<TenantView> {
+        let written = self.state.ops.create_tenant(&actor()?, &draft).await;
+        written.map(|w| w.value).map_err(failed)
+    }
+
+    async fn delete_tenant(&self, id: TenantId) -> Outcome<()> {
+        self.state
+            .ops
+            .delete_tenant(&actor()?, id, None)
+            .await
+            .map_err(failed)
+    }
+
+    async fn pick_tenant(&self, wanted: String) -> Outcome<()> {
+        pick_tenant(&self.state, &session()?, actor()?, &wanted)
+            .await
+            .map(drop)
+    }
+
+    async fn audit(&self, query: AuditQuery) -> Outcome<Page<AuditEntry>> {
         let filter = crate::api::access::audit_filter(query).map_err(failed)?;
         self.state
             .ops

@@ -2,6 +2,7 @@
 
 pub mod assets;
 mod backend;
+mod created;
 mod kept;
 pub mod origin;
 pub mod sessions;

@@ -58,6 +58,10 @@ async fn pages_hold_their_data_without_scripts() {
         ("/signals", "eu-west"),
         ("/trace?domain=www.example.com&client=192.0.2.200", "192.0.2.1"),
         ("/zones", "example.com."),
+        ("/users", "system-admin"),
+        ("/tokens", "New token"),
+        ("/tenants", "acting here"),
+        ("/sessions", "this one"),
         ("/audit", "www"),
         ("/settings", "dns.port"),
     ] {

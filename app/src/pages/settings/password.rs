@@ -42,7 +42,7 @@ pub fn PasswordPanel(name: String) -> impl IntoView {
                     value=String::new()
                     kind="password"
                     complete="new-password"
-                    hint="At least 8 characters"
+                    hint="At least 12 characters, and not the name"
                 />
                 <TextField
                     state
