@@ -23,20 +23,23 @@ impl Candidate {
 /// order.
 #[inline]
 pub(crate) fn collect(lane: &[Hot], indexes: &[u16], set: &mut Vec<Candidate>) {
-    let mut sorted = true;
-    let mut last = f32::INFINITY;
-    set.extend(indexes.iter().map(|index| {
-        let score = lane.get(usize::from(*index)).map_or(0.0, Hot::score);
-        sorted &= score <= last;
-        last = score;
-        Candidate { index: *index, score }
+    let hot = |index: &u16| lane.get(usize::from(*index));
+    let mut short = 0;
+    set.extend(indexes.iter().map(|&index| {
+        short |= hot(&index).map_or(u32::MAX, Hot::short_of_best);
+        Candidate { index, score: 1.0 }
     }));
-    // Nearly always all have the same.
-    if sorted && last > 0.0 {
+    // Nearly always all have the best.
+    if short == 0 {
         return;
     }
+    set.clear();
+    set.extend(indexes.iter().map(|&index| Candidate {
+        index,
+        score: hot(&index).map_or(0.0, Hot::score),
+    }));
     set.retain(|candidate| candidate.score > 0.0);
-    if !sorted {
+    if !set.is_sorted_by(|a, b| a.score >= b.score) {
         sort(set);
     }
 }

@@ -136,18 +136,19 @@ impl Scratch {
     /// Keeps the candidates for which `keep` holds, unless none does. Returns how many it holds for.
     #[inline]
     pub(crate) fn narrow(&mut self, mut keep: impl FnMut(Candidate) -> bool) -> usize {
+        let set = self.set.as_mut_slice();
         let mut kept = 0;
-        // Nothing is written before the first one to keep, so that a set without one stays as it was.
-        for position in 0..self.set.len() {
-            let Some(candidate) = self.set.get(position).copied() else {
+        // Without a branch that depends on a member, which nothing could predict: who does not stay is written to where it
+        // is. A set of which none stays is as it was.
+        for position in 0..set.len() {
+            let Some(candidate) = set.get(position).copied() else {
                 break;
             };
-            if keep(candidate) {
-                if let Some(place) = self.set.get_mut(kept) {
-                    *place = candidate;
-                }
-                kept += 1;
+            let stays = keep(candidate);
+            if let Some(place) = set.get_mut(if stays { kept } else { position }) {
+                *place = candidate;
             }
+            kept += usize::from(stays);
         }
         if kept > 0 {
             self.set.truncate(kept);

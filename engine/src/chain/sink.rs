@@ -12,6 +12,9 @@ pub trait Sink {
     /// Whether the decision is for a real query: only then is a round-robin ticket used up.
     const LIVE: bool;
 
+    /// Whether anything is made of what it is told: what leads only there need not be computed.
+    const WATCHES: bool = true;
+
     /// The gate before the chain.
     fn gate(&mut self, _min_healthy: u32, _healthy: u32, _open: bool) {}
 
@@ -43,4 +46,5 @@ pub struct NoTrace;
 
 impl Sink for NoTrace {
     const LIVE: bool = true;
+    const WATCHES: bool = false;
 }

@@ -18,7 +18,8 @@ pub(crate) struct Hot {
     score: AtomicU32,
     pub(crate) weight: u32,
     pub(crate) priority: u32,
-    pub(crate) country: Option<Country>,
+    /// Its country as a number, see [`code`]; 0 without one.
+    country: u16,
     /// Whether its facts name countries beside that one.
     pub(crate) more_countries: bool,
     /// Hash of the address, for `sticky`.
@@ -32,10 +33,25 @@ impl Hot {
             score: AtomicU32::new(1.0_f32.to_bits()),
             weight,
             priority,
-            country,
+            country: match country {
+                Some(country) => code(country),
+                None => 0,
+            },
             more_countries: false,
             digest: 0,
         }
+    }
+
+    /// Whether this is its country.
+    #[inline]
+    pub(crate) fn is_in(&self, country: Country) -> bool {
+        self.country == code(country)
+    }
+
+    /// The bits in which its score differs from 1.0, the highest there is, which nearly all have.
+    #[inline]
+    pub(crate) fn short_of_best(&self) -> u32 {
+        self.score.load(Ordering::Relaxed) ^ 1.0_f32.to_bits()
     }
 
     /// Score as a candidate, 0.0 to 1.0.
@@ -48,6 +64,11 @@ impl Hot {
     pub(crate) fn set_score(&self, score: f32) {
         self.score.store(score.to_bits(), Ordering::Relaxed);
     }
+}
+
+/// A country as a number, which is compared at once; letters are never 0.
+const fn code(country: Country) -> u16 {
+    u16::from_ne_bytes(country.0)
 }
 
 /// What an answer takes of a chosen member.

@@ -232,7 +232,7 @@ impl CompiledPool {
     #[inline]
     pub(crate) fn is_in(&self, index: u16, country: Country) -> bool {
         let hot = self.hot(index);
-        hot.country == Some(country)
+        hot.is_in(country)
             || (hot.more_countries
                 && self
                     .facts(index)
@@ -248,12 +248,18 @@ impl CompiledPool {
     /// Reads a little of all that a decision reads, for nothing but to have it in the cache.
     #[inline]
     pub(crate) fn approach_members(&self) -> u64 {
-        let lane = self.lane.iter().step_by(64 / size_of::<Hot>()).take(16);
-        let reach = self.reach.iter().step_by(64 / size_of::<Reach>()).take(8);
-        let eligible = self.v4.eligible.first().copied().unwrap_or_default();
-        let lane = lane.fold(0, |sum, hot| sum ^ hot.weight);
-        let reach = reach.fold(0, |sum, reach| sum ^ u64::from(reach.ip.is_some()));
-        u64::from(lane) ^ reach ^ u64::from(eligible)
+        // One of each cache line, of the first few.
+        let (mut sum, mut at) = (0, 0);
+        while let Some(hot) = self.lane.get(at).filter(|_| at < 32) {
+            sum ^= u64::from(hot.weight);
+            at += 64 / size_of::<Hot>();
+        }
+        at = 0;
+        while let Some(reach) = self.reach.get(at).filter(|_| at < 16) {
+            sum ^= u64::from(reach.ip.is_some());
+            at += 64 / size_of::<Reach>();
+        }
+        sum ^ u64::from(self.v4.eligible.first().copied().unwrap_or_default())
     }
 
     #[inline]

@@ -280,27 +280,44 @@ pub(crate) fn choose<'s>(
     asker: Asker,
     scratch: &mut Scratch,
 ) -> (Decision, Plan<'s>) {
-    let family = match question.qtype {
+    let family = family_of(question.qtype);
+    let decision = steer(snapshot, service, family, question, asker, scratch, &mut NoTrace);
+    let plan = plan_of(&decision, service, zone, scratch);
+    (decision, plan)
+}
+
+/// Which addresses a question of this type is for.
+#[inline]
+pub(crate) fn family_of(qtype: u16) -> Family {
+    match qtype {
         code::AAAA => Family::V6,
         _ => Family::V4,
-    };
-    let decision = steer(snapshot, service, family, question, asker, scratch, &mut NoTrace);
+    }
+}
+
+/// What is to be said after a decision.
+#[inline]
+pub(crate) fn plan_of<'s>(
+    decision: &Decision,
+    service: &CompiledService,
+    zone: &'s CompiledZone,
+    scratch: &Scratch,
+) -> Plan<'s> {
     let plan = if scratch.answers().is_empty() {
         // Short, so that recovery is seen soon.
         Plan::negative(zone, rcode::NOERROR, zone.negative_ttl().min(decision.ttl))
     } else {
         Plan::positive(zone, Answer::Addresses { ttl: decision.ttl })
     };
-    let plan = Plan {
+    Plan {
         scope: decision.ecs_scope,
         ede: [
-            ede_of(&decision),
+            ede_of(decision),
             service.licence_fallback.then_some(Ede::Unlicensed),
         ],
         blind: decision.blind,
         ..plan
-    };
-    (decision, plan)
+    }
 }
 
 impl Query<'_> {

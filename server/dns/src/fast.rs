@@ -48,10 +48,7 @@ impl Plain {
         }
         let asked = message.get(HEADER..at)?;
         let name = room.get_mut(..asked.len())?;
-        // Lengths of labels are no letters, so that all octets can be folded alike.
-        for (to, from) in name.iter_mut().zip(asked) {
-            *to = from.to_ascii_lowercase();
-        }
+        fold_case(asked, name);
         let rest = message.get(at..)?;
         let ([0, kind @ (1 | 28), 0, 1], rest) = rest.split_first_chunk()? else {
             return None;
@@ -132,6 +129,37 @@ impl Plain {
         }
         Some(length)
     }
+}
+
+/// Writes a name in lower case to `to`, which has its length. Lengths of labels are no letters, so that all octets are
+/// folded alike: eight at a time, and the last eight once more, where they overlap.
+#[inline]
+fn fold_case(from: &[u8], to: &mut [u8]) {
+    for (from, to) in from.as_chunks().0.iter().zip(to.as_chunks_mut().0) {
+        *to = fold_eight(*from);
+    }
+    if let (Some(from), Some(to)) = (from.last_chunk(), to.last_chunk_mut()) {
+        *to = fold_eight(*from);
+    } else {
+        for (to, from) in to.iter_mut().zip(from) {
+            *to = from.to_ascii_lowercase();
+        }
+    }
+}
+
+/// Eight octets, their letters A to Z in lower case.
+#[inline]
+fn fold_eight(octets: [u8; 8]) -> [u8; 8] {
+    const EACH: u64 = 0x0101_0101_0101_0101;
+    const TOP: u64 = 0x80 * EACH;
+    let octets = u64::from_ne_bytes(octets);
+    // No sum of seven bits and these carries into the next octet; the top bit says which side of the letter it is on.
+    let low = octets & !TOP;
+    let from_a = low + (0x80 - 0x41) * EACH;
+    let past_z = low + (0x80 - 0x5b) * EACH;
+    let capital = from_a & !past_z & !octets & TOP;
+    // The bit that makes it small is two places below the top.
+    (octets | capital >> 2).to_ne_bytes()
 }
 
 /// Reads an OPT record that is all of `rest`, which is at `offset` in the message.

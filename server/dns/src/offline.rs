@@ -63,7 +63,9 @@ impl Answerer {
         // This copy is the kernel's.
         for ((buffer, length), message) in self.buffers.iter_mut().zip(messages) {
             *length = message.len().min(BUFFER);
-            buffer.iter_mut().zip(message).for_each(|(to, from)| *to = *from);
+            if let (Some(to), Some(from)) = (buffer.get_mut(..*length), message.get(..*length)) {
+                to.copy_from_slice(from);
+            }
         }
         let count = messages.len().min(Self::BATCH);
         let batch = self.buffers.get_mut(..count).unwrap_or_default();

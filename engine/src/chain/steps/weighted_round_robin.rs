@@ -16,7 +16,7 @@ pub(super) fn run<S: Sink>(run: &mut Run<'_>, scratch: &mut Scratch, sink: &mut 
     }
     let position = at(pool, &scratch.set, below(run.ctx.entropy, total));
     let weight = scratch.set.get(position).map_or(0, |c| pool.hot(c.index).weight);
-    for candidate in &scratch.set {
+    for candidate in scratch.set.iter().filter(|_| S::WATCHES) {
         if let Some(member) = candidate.member(pool) {
             sink.detail(|| Detail {
                 name: format!("weight {}", member.stored.endpoint),

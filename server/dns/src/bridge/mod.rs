@@ -483,13 +483,13 @@ impl Bridge {
             qtype: query.qtype,
             edns: query.edns.as_ref(),
         };
-        self.report(moment.snapshot, question, asker, &plan);
+        self.report(moment.snapshot, question, asker, plan.blind);
         self.write(moment, query, &plan, cookie, out)
     }
 
-    /// Tells the operator what is wrong for this query.
+    /// Tells the operator what is wrong for this query; `blind`: a private client could not be placed by any database.
     #[inline]
-    fn report(&self, snapshot: &Snapshot, question: Addresses<'_>, asker: Asker, plan: &Plan<'_>) {
+    fn report(&self, snapshot: &Snapshot, question: Addresses<'_>, asker: Asker, blind: bool) {
         if let Some(failure) = self.scratch.script_failure()
             && let Some((service, _)) = service_of(snapshot, question.name)
             && self
@@ -502,7 +502,7 @@ impl Bridge {
                 "a script step failed, and all candidates were kept"
             );
         }
-        if plan.blind && self.stats.private_client(asker.now) {
+        if blind && self.stats.private_client(asker.now) {
             let ecs = question
                 .edns
                 .is_some_and(|edns| edns.subnet.is_some_and(|s| s.subnet.source > 0));

@@ -1,12 +1,12 @@
 //! The fast path: see [`fast`](crate::fast).
 
 use super::{Bridge, Handled, Moment, Place};
-use crate::decide::{Addresses, Answer, Asker, choose};
+use crate::decide::{Addresses, Asker, ede_of, family_of, plan_of, steer};
 use crate::fast::Plain;
 use crate::rate::{Kind, Verdict};
 use crate::stats::Slot;
 use crate::wire::{MAX_NAME, parse};
-use gslb_engine::chain::Scratch;
+use gslb_engine::chain::{NoTrace, Scratch};
 use gslb_engine::slots::MemberSlot;
 use gslb_engine::snapshot::{CompiledService, CompiledZone};
 use std::hint::black_box;
@@ -197,19 +197,20 @@ impl Bridge {
         };
         let question = plain.question(&row.name);
         self.scratch.skip_slow_scripts(true);
-        let (decision, plan) = choose(snapshot, service, zone, question, asker, &mut self.scratch);
+        let family = family_of(plain.qtype);
+        let scratch = &mut self.scratch;
+        let decision = steer(snapshot, service, family, question, asker, scratch, &mut NoTrace);
         service.count_decision(&decision);
         let mut chosen = service.chosen(&self.scratch);
         if let Some(waits) = ahead.chosen.get_mut(index) {
             *waits = chosen.next();
         }
         chosen.for_each(MemberSlot::count_answer);
-        self.report(snapshot, question, asker, &plan);
+        self.report(snapshot, question, asker, decision.blind);
         let option = plain.edns.as_ref().and_then(|edns| edns.cookie.as_ref());
         let cookie = self.policy.check(option, client, moment.now);
-        if let Answer::Addresses { ttl } = plan.answer
-            && plan.ede == [None; 2]
-        {
+        let remark = ede_of(&decision).is_some() || service.licence_fallback;
+        if !remark && !self.scratch.answers().is_empty() {
             let policy = &self.policy;
             let verdict = policy.judge(
                 self.transport,
@@ -228,19 +229,21 @@ impl Bridge {
             let edns = plain
                 .edns
                 .as_ref()
-                .map(|edns| policy.edns(edns, cookie.as_ref(), plan.scope));
+                .map(|edns| policy.edns(edns, cookie.as_ref(), decision.ecs_scope));
             let most = policy.most_over_udp(cookie.as_ref());
             let answers = self.scratch.answers();
-            if let Some(length) = plain.reply(place.buffer, most, ttl, answers, edns.as_ref()) {
+            if let Some(length) = plain.reply(place.buffer, most, decision.ttl, answers, edns.as_ref()) {
                 self.tally.answer();
                 return Some(Handled::InPlace(length));
             }
             // Too long: what follows says so. It was let through.
             let query = parse(place.message()).ok()?;
+            let plan = plan_of(&decision, service, zone, &self.scratch);
             let reply = self.write(moment, &query, &plan, cookie.as_ref(), out);
             self.sent(moment, &query, reply, client, out);
         } else {
             let query = parse(place.message()).ok()?;
+            let plan = plan_of(&decision, service, zone, &self.scratch);
             let reply = self.write(moment, &query, &plan, cookie.as_ref(), out);
             self.deliver(moment, &query, reply, cookie.as_ref(), client, out);
         }
