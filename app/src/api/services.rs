@@ -5,10 +5,11 @@ use crate::form::Sent;
 #[cfg(feature = "ssr")]
 use crate::form::{back_to, finish, revision, ticked};
 use crate::forms::{ServiceForm, ServiceTarget};
+#[cfg(feature = "ssr")]
+use gslb_api_types::AuditQuery;
 use gslb_api_types::model::{PoolId, ValidationError};
 use gslb_api_types::{
-    AuditEntry, AuditQuery, ListQuery, Page, PoolStatus, PoolView, ServiceRow, ServiceView, SessionView,
-    Stored,
+    AuditEntry, ListQuery, Page, PoolStatus, PoolView, ServiceRow, ServiceView, SessionView, Stored,
 };
 use leptos::prelude::*;
 use leptos::server_fn::codec::Json;

@@ -1,8 +1,10 @@
 //! The forms of accounts, roles, tokens and tenants.
 
 use crate::form::{Form, given, ticked, whole_number};
+use gslb_api_types::TokenDraft;
 use gslb_api_types::model::{ErrorCode, ValidationError};
-use gslb_api_types::{RoleDraft, TenantDraft, TokenDraft, UserDraft};
+#[cfg(feature = "ssr")]
+use gslb_api_types::{RoleDraft, TenantDraft, UserDraft};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -54,6 +56,7 @@ impl std::fmt::Debug for UserForm {
 
 impl UserForm {
     /// What the API is asked for.
+    #[cfg(feature = "ssr")]
     #[must_use]
     pub fn draft(&self) -> UserDraft {
         UserDraft {
@@ -102,6 +105,7 @@ impl std::fmt::Debug for UserChange {
 
 impl UserChange {
     /// What the API is asked for.
+    #[cfg(feature = "ssr")]
     #[must_use]
     pub fn draft(&self) -> UserDraft {
         UserDraft {
@@ -137,6 +141,7 @@ pub struct RoleForm {
 
 impl RoleForm {
     /// What the API is asked for.
+    #[cfg(feature = "ssr")]
     #[must_use]
     pub fn draft(&self) -> RoleDraft {
         RoleDraft {
@@ -204,6 +209,7 @@ pub struct TenantForm {
 
 impl TenantForm {
     /// What the API is asked for.
+    #[cfg(feature = "ssr")]
     #[must_use]
     pub fn draft(&self) -> TenantDraft {
         TenantDraft {

@@ -15,9 +15,10 @@ use std::net::IpAddr;
 const SETS: usize = 1 << 11;
 /// Full batches in a row between two looks at the queue.
 const LOOK: u32 = 8;
-/// Microseconds between two datagrams of a network: first, and at most. A thread answers some 500,000 a second, and no
+/// Microseconds between two datagrams of a network: first, and at most. A thread answers some 500,000 a second, so that even one
+/// network alone loses little at first, and no
 /// network gets less than a thousand.
-const LOOSEST: u64 = 32;
+const LOOSEST: u64 = 4;
 const TIGHTEST: u64 = 1024;
 /// Microseconds until a tighter limit is seen to help.
 const PATIENCE: u64 = 10_000;
