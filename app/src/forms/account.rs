@@ -1,6 +1,8 @@
 //! The forms of accounts, roles, tokens and tenants.
 
-use crate::form::{Form, given, ticked, whole_number};
+#[cfg(feature = "ssr")]
+use crate::form::ticked;
+use crate::form::{Form, given, whole_number};
 use gslb_api_types::TokenDraft;
 use gslb_api_types::model::{ErrorCode, ValidationError};
 #[cfg(feature = "ssr")]
