@@ -47,7 +47,7 @@ impl Default for Limits {
             workers: 2,
             spares: 1,
             inline: Duration::from_millis(2),
-            run: Duration::from_millis(2),
+            run: Duration::from_millis(1),
             grace: Duration::from_micros(500),
             wait: Duration::from_micros(3500),
             queue: Duration::from_millis(1),
