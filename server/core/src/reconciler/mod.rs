@@ -5,6 +5,7 @@
 //! why.
 
 mod keys;
+mod objects;
 mod serials;
 mod state;
 mod touched;

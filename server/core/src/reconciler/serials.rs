@@ -1,49 +1,33 @@
 //! Serials of zones in the reconciler's copy: they grow as those in the store do (`store/serials.rs`).
 
+use super::objects::Objects;
 use super::touched::Touched;
-use crate::store::closest;
 use gslb_engine::model::{PoolId, ZoneId};
-use gslb_engine::snapshot::Configuration;
-use std::collections::{BTreeSet, HashMap};
 
 /// A zone with another record has a new serial.
-pub(super) fn grow_zone(config: &mut Configuration, touched: &mut Touched, zone: ZoneId) {
-    if let Some(zone) = config.zones.iter_mut().find(|known| known.id == zone) {
-        zone.serial = zone.serial.wrapping_add(1);
-        touched.zone(zone.id);
+pub(super) fn grow_zone(objects: &mut Objects, touched: &mut Touched, zone: ZoneId) {
+    if objects.raise_serial(zone) {
+        touched.zone(zone);
     }
 }
 
 /// The closest zone around a name has a new serial.
-pub(super) fn grow_around(config: &mut Configuration, touched: &mut Touched, name: &str) {
-    let zones = &config.zones;
-    let around = closest(name, |name| zones.iter().any(|zone| zone.name.as_str() == name));
-    let zone = around.and_then(|name| zones.iter().find(|zone| zone.name.as_str() == name));
-    if let Some(id) = zone.map(|zone| zone.id) {
-        grow_zone(config, touched, id);
+pub(super) fn grow_around(objects: &mut Objects, touched: &mut Touched, name: &str) {
+    if let Some(zone) = objects.zone_around(name) {
+        grow_zone(objects, touched, zone);
     }
 }
 
 /// The zone that one of this name lies in has a new serial.
-pub(super) fn grow_above(config: &mut Configuration, touched: &mut Touched, zone: &str) {
+pub(super) fn grow_above(objects: &mut Objects, touched: &mut Touched, zone: &str) {
     if let Some((_, above)) = zone.split_once('.') {
-        grow_around(config, touched, above);
+        grow_around(objects, touched, above);
     }
 }
 
 /// All zones with services of a pool have a new serial.
-pub(super) fn grow_for_pool(config: &mut Configuration, touched: &mut Touched, pool: PoolId) {
-    let zones: HashMap<&str, ZoneId> = config
-        .zones
-        .iter()
-        .map(|zone| (zone.name.as_str(), zone.id))
-        .collect();
-    let services = config.services.iter().filter(|service| service.pool_id == pool);
-    let around = |domain| closest(domain, |name| zones.contains_key(name));
-    let ids: BTreeSet<ZoneId> = services
-        .filter_map(|service| zones.get(around(service.domain.as_str())?).copied())
-        .collect();
-    for id in ids {
-        grow_zone(config, touched, id);
+pub(super) fn grow_for_pool(objects: &mut Objects, touched: &mut Touched, pool: PoolId) {
+    for id in objects.zones_of_pool(pool) {
+        grow_zone(objects, touched, id);
     }
 }

@@ -1,6 +1,7 @@
 //! What the reconciler compiles from, kept in memory and updated change by change.
 
 use super::keys::KeyRing;
+use super::objects::Objects;
 use super::serials::{grow_above, grow_around, grow_for_pool, grow_zone};
 use super::touched::Touched;
 use super::{Inputs, Message};
@@ -15,17 +16,16 @@ use crate::tsig;
 use arc_swap::ArcSwap;
 use gslb_api_types::EventKind;
 use gslb_engine::environment::{Environment, MapRule};
-use gslb_engine::model::{RecordSet, Service, TenantId, Tier, ValidationError};
+use gslb_engine::model::{RecordSet, TenantId, Tier, ValidationError};
 use gslb_engine::script::Scripts;
 use gslb_engine::snapshot::{Configuration, Slots, Snapshot};
-use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// State of the reconciler.
 #[derive(Debug)]
 pub(super) struct State {
-    config: Configuration,
+    objects: Objects,
     revision: u64,
     slots: Slots,
     settings: Arc<Settings>,
@@ -68,12 +68,12 @@ impl State {
             tracing::warn!("no randomness: the hash of names is not seeded");
         }
         Ok(Self {
-            config: Configuration {
+            objects: Objects::new(Configuration {
                 zones: stored.zones,
                 pools: stored.pools,
                 services: stored.services,
                 records: stored.records,
-            },
+            }),
             revision: stored.revision,
             slots: Slots::new(),
             settings: Arc::clone(&inputs.settings),
@@ -154,7 +154,7 @@ impl State {
     }
 
     fn change(&mut self, change: &Change) -> bool {
-        let (config, touched) = (&mut self.config, &mut self.touched);
+        let (objects, touched) = (&mut self.objects, &mut self.touched);
         match change.action.document() {
             Document::Zone(zone) => touched.zone(zone.id),
             Document::Pool(pool) => touched.pool(pool.id),
@@ -170,37 +170,34 @@ impl State {
         }
         match &change.action {
             Action::Put(Document::Zone(zone)) => {
-                let old = config.zones.iter().find(|known| known.id == zone.id);
-                let old = old.map(|old| old.name.clone());
-                put(&mut config.zones, zone, |z| z.id);
+                let old = objects.put_zone(zone.clone()).map(|old| old.name);
                 if old.as_ref() != Some(&zone.name) {
-                    grow_above(config, touched, zone.name.as_str());
+                    grow_above(objects, touched, zone.name.as_str());
                     if let Some(old) = old {
-                        grow_above(config, touched, old.as_str());
+                        grow_above(objects, touched, old.as_str());
                     }
                 }
             }
             Action::Delete(Document::Zone(zone)) => {
-                config.zones.retain(|z| z.id != zone.id);
-                grow_above(config, touched, zone.name.as_str());
-                config.records.retain(|set| set.zone_id != zone.id);
+                objects.remove_zone(zone.id);
+                grow_above(objects, touched, zone.name.as_str());
                 self.keys.remove(zone.id);
             }
             Action::Put(Document::Dnssec(keys)) => {
                 self.keys.put(keys.clone());
-                grow_zone(config, touched, keys.zone_id);
+                grow_zone(objects, touched, keys.zone_id);
             }
             Action::Delete(Document::Dnssec(keys)) => {
                 self.keys.remove(keys.zone_id);
-                grow_zone(config, touched, keys.zone_id);
+                grow_zone(objects, touched, keys.zone_id);
             }
             Action::Put(Document::Record(set)) => {
-                put_record(config, touched, set);
-                grow_zone(config, touched, set.zone_id);
+                put_record(objects, touched, set);
+                grow_zone(objects, touched, set.zone_id);
             }
             Action::Delete(Document::Record(set)) => {
-                config.records.retain(|old| old.id != set.id);
-                grow_zone(config, touched, set.zone_id);
+                objects.remove_record(set.id);
+                grow_zone(objects, touched, set.zone_id);
             }
             Action::Records(ZoneRecords {
                 zone,
@@ -208,36 +205,40 @@ impl State {
                 removed,
             }) => {
                 if let Document::Zone(zone) = zone {
-                    put(&mut config.zones, zone, |z| z.id);
+                    objects.put_zone(zone.clone());
                 }
-                put_records(config, touched, sets, removed);
+                for set in removed {
+                    if let Some(old) = objects.remove_record(set.id) {
+                        touched.name(old.zone_id, &old.name);
+                    }
+                }
+                for set in sets {
+                    touched.name(set.zone_id, &set.name);
+                    put_record(objects, touched, set);
+                }
             }
             Action::Put(Document::Pool(pool)) => {
-                let old = config.pools.iter().find(|known| known.id == pool.id);
-                let moved = old.is_some_and(|old| old.transferred() != pool.transferred());
-                put(&mut config.pools, pool, |p| p.id);
-                if moved {
-                    grow_for_pool(config, touched, pool.id);
+                let old = objects.put_pool(pool.clone());
+                if old.is_some_and(|old| old.transferred() != pool.transferred()) {
+                    grow_for_pool(objects, touched, pool.id);
                 }
             }
-            Action::Delete(Document::Pool(pool)) => config.pools.retain(|p| p.id != pool.id),
+            Action::Delete(Document::Pool(pool)) => objects.remove_pool(pool.id),
             Action::Put(Document::Service(service)) => {
-                let old = config
-                    .services
-                    .iter()
-                    .find(|s| s.id == service.id)
-                    .map(|s| s.domain.clone());
-                grow_around(config, touched, service.domain.as_str());
+                let old = objects.put_service(service.clone()).map(|old| old.domain);
+                grow_around(objects, touched, service.domain.as_str());
                 if let Some(old) = old.filter(|old| *old != service.domain) {
-                    grow_around(config, touched, old.as_str());
+                    grow_around(objects, touched, old.as_str());
                 }
-                put(&mut config.services, service, |s: &Service| s.id);
             }
             Action::Delete(Document::Service(service)) => {
-                grow_around(config, touched, service.domain.as_str());
-                config.services.retain(|s| s.id != service.id);
+                grow_around(objects, touched, service.domain.as_str());
+                objects.remove_service(service.id);
             }
-            Action::Put(Document::TsigKey(key)) => put(&mut self.tsig_keys, key, |key| key.id),
+            Action::Put(Document::TsigKey(key)) => {
+                self.tsig_keys.retain(|known| known.id != key.id);
+                self.tsig_keys.push(key.clone());
+            }
             Action::Delete(Document::TsigKey(key)) => self.tsig_keys.retain(|known| known.id != key.id),
             Action::Put(Document::License(license)) => {
                 self.stored_license = Some(license.text.clone());
@@ -354,7 +355,7 @@ impl State {
     pub(super) fn compile(&mut self, base: &Snapshot) -> Result<Snapshot, String> {
         // Until this one is in force, the next must not build on `base` with less than everything.
         let touched = std::mem::replace(&mut self.touched, Touched::everything());
-        let part = match touched.changes(&self.config) {
+        let part = match touched.changes(&self.objects) {
             Some(changes) => base
                 .with_changes(&changes, &mut self.slots, self.entropy)
                 .map_err(|e| told_all(&e))?,
@@ -372,7 +373,7 @@ impl State {
 
     fn compile_everything(&mut self) -> Result<Snapshot, String> {
         let folder = self.settings.database.path.parent().unwrap_or(Path::new(""));
-        let keys = self.keys.of(&self.config.zones, folder);
+        let keys = self.keys.of(&self.objects.all().zones, folder);
         let environment = Environment {
             geo: Arc::new(self.geo.clone()),
             map: Arc::clone(&self.map),
@@ -383,7 +384,8 @@ impl State {
             keys: Arc::new(keys),
             tsig: Arc::new(self.tsig_keys.iter().filter_map(tsig::key).collect()),
         };
-        Snapshot::compile(&self.config, &environment, &mut self.slots, self.entropy).map_err(|e| told_all(&e))
+        Snapshot::compile(self.objects.all(), &environment, &mut self.slots, self.entropy)
+            .map_err(|e| told_all(&e))
     }
 
     /// Says when services begin or end to answer by round-robin for want of a licence.
@@ -426,33 +428,9 @@ fn told<T>(result: Result<T, impl std::error::Error>) -> Option<String> {
     Some(error)
 }
 
-fn put<T: Clone, I: PartialEq>(list: &mut Vec<T>, new: &T, id: impl Fn(&T) -> I) {
-    match list.iter_mut().find(|old| id(old) == id(new)) {
-        Some(old) => old.clone_from(new),
-        None => list.push(new.clone()),
-    }
-}
-
 /// Puts a record set in, also under another name than before.
-fn put_record(config: &mut Configuration, touched: &mut Touched, set: &RecordSet) {
-    if let Some(old) = config.records.iter().find(|old| old.id == set.id) {
+fn put_record(objects: &mut Objects, touched: &mut Touched, set: &RecordSet) {
+    if let Some(old) = objects.put_record(set.clone()) {
         touched.name(old.zone_id, &old.name);
-    }
-    put(&mut config.records, set, |set| set.id);
-}
-
-/// Puts many record sets in, and takes others out.
-fn put_records(config: &mut Configuration, touched: &mut Touched, put: &[RecordSet], removed: &[RecordSet]) {
-    let ids: HashSet<_> = put.iter().chain(removed).map(|set| set.id).collect();
-    config.records.retain(|old| {
-        let gone = ids.contains(&old.id);
-        if gone {
-            touched.name(old.zone_id, &old.name);
-        }
-        !gone
-    });
-    for set in put {
-        touched.name(set.zone_id, &set.name);
-        config.records.push(set.clone());
     }
 }

@@ -1,10 +1,11 @@
 //! What has changed since the snapshot in force was compiled.
 
+use super::objects::Objects;
 use gslb_engine::model::{PoolId, RecordName, ServiceId, ZoneId};
-use gslb_engine::snapshot::{Changes, Configuration};
+use gslb_engine::snapshot::Changes;
 use std::collections::BTreeSet;
 
-/// Objects that changed, by id: their new form, or that there is none, stands in the configuration.
+/// Objects that changed, by id: their new form, or that there is none, stands among the objects.
 #[derive(Debug, Default)]
 pub(super) struct Touched {
     zones: BTreeSet<ZoneId>,
@@ -46,26 +47,20 @@ impl Touched {
     }
 
     /// The changes against the snapshot in force; `None` when everything must be compiled.
-    pub(super) fn changes(&self, config: &Configuration) -> Option<Changes> {
+    pub(super) fn changes(&self, objects: &Objects) -> Option<Changes> {
         if self.everything {
             return None;
         }
-        let (zones, removed_zones) = split(&self.zones, &config.zones, |zone| zone.id);
-        let (pools, removed_pools) = split(&self.pools, &config.pools, |pool| pool.id);
-        let (services, removed_services) = split(&self.services, &config.services, |service| service.id);
-        let records = match self.names.is_empty() {
-            true => Vec::new(),
-            false => {
-                let is_touched = |zone, name: &RecordName| self.names.contains(&(zone, name.clone()));
-                let all = config.records.iter();
-                all.filter(|set| is_touched(set.zone_id, &set.name))
-                    .cloned()
-                    .collect()
-            }
-        };
+        let (zones, removed_zones) = split(&self.zones, |id| objects.zone(id));
+        let (pools, removed_pools) = split(&self.pools, |id| objects.pool(id));
+        let (services, removed_services) = split(&self.services, |id| objects.service(id));
+        let names = self.names.iter();
         Some(Changes {
-            names: self.names.iter().cloned().collect(),
-            records,
+            records: names
+                .clone()
+                .flat_map(|(zone, name)| objects.records_at(*zone, name).cloned())
+                .collect(),
+            names: names.cloned().collect(),
             zones,
             pools,
             services,
@@ -77,19 +72,16 @@ impl Touched {
 }
 
 /// Of the touched objects those that are there, and the ids of those that are gone.
-fn split<I: Ord + Copy, T: Clone>(
+fn split<'a, I: Copy, T: Clone + 'a>(
     touched: &BTreeSet<I>,
-    all: &[T],
-    id: impl Fn(&T) -> I,
+    find: impl Fn(I) -> Option<&'a T>,
 ) -> (Vec<T>, Vec<I>) {
-    if touched.is_empty() {
-        return (Vec::new(), Vec::new());
+    let (mut there, mut gone) = (Vec::new(), Vec::new());
+    for id in touched {
+        match find(*id) {
+            Some(object) => there.push(object.clone()),
+            None => gone.push(*id),
+        }
     }
-    let there: Vec<T> = all
-        .iter()
-        .filter(|object| touched.contains(&id(object)))
-        .cloned()
-        .collect();
-    let found: BTreeSet<I> = there.iter().map(&id).collect();
-    (there, touched.difference(&found).copied().collect())
+    (there, gone)
 }
