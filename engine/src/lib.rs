@@ -23,6 +23,8 @@ pub mod model;
 pub mod nearest;
 pub mod query;
 pub mod ranges;
+pub mod replay;
+pub mod sampling;
 pub mod script;
 pub mod slots;
 pub mod snapshot;

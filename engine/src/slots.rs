@@ -5,6 +5,7 @@
 
 use crate::host::HostAddresses;
 use crate::model::{MemberId, ServiceId};
+use crate::sampling::Sampling;
 use crate::snapshot::Hot;
 use arc_swap::{ArcSwapOption, Guard};
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
@@ -196,6 +197,8 @@ impl MemberSlot {
 /// Counters of one service.
 #[derive(Debug)]
 pub struct ServiceSlot {
+    /// Which of its queries are kept.
+    pub sampling: Sampling,
     /// The service.
     pub service_id: ServiceId,
     /// Queries that found this service, by outcome: see [`Outcome`](crate::decision::Outcome).
@@ -223,6 +226,7 @@ impl ServiceSlot {
     #[must_use]
     pub fn new(service_id: ServiceId, offset: u64) -> Self {
         Self {
+            sampling: Sampling::default(),
             service_id,
             outcomes: Default::default(),
             signal_steered: AtomicU64::new(0),
@@ -304,6 +308,13 @@ impl ServiceSlot {
         if let Some(counter) = self.outcomes.get(outcome as usize) {
             counter.fetch_add(1, Ordering::Relaxed);
         }
+    }
+
+    /// Queries since the daemon started.
+    #[must_use]
+    pub fn all_queries(&self) -> u64 {
+        let outcomes = self.outcomes.iter();
+        outcomes.map(|count| count.load(Ordering::Relaxed)).sum()
     }
 
     /// Queries with this outcome since the daemon started.

@@ -11,6 +11,7 @@ use gslb_core::metrics::Metrics;
 use gslb_core::reconciler::Reconciler;
 use gslb_core::store::Store;
 use gslb_core::{OpError, Ops};
+use gslb_dns::DnsStats;
 use gslb_engine::model::{Actor, ActorKind};
 use gslb_engine::snapshot::SnapshotCell;
 use gslb_probe::Prober;
@@ -38,6 +39,8 @@ pub struct Shared {
     pub prober: Arc<Prober>,
     /// Query rates.
     pub rate: Arc<RateLog>,
+    /// What the DNS server counts, and the latest queries.
+    pub dns: Arc<DnsStats>,
     /// Answers by member.
     pub shares: Arc<ShareLog>,
     /// The metrics catalogue.

@@ -14,6 +14,7 @@ mod lane;
 mod map;
 mod names;
 mod pool;
+mod proposal;
 mod records;
 mod registry;
 mod service;
@@ -38,7 +39,7 @@ pub(crate) use facts::{Facts, MemberSet};
 pub(crate) use lane::Hot;
 pub(crate) use map::{CompiledMap, Target};
 
-use crate::environment::{Environment, LatencySettings};
+use crate::environment::{Environment, LatencySettings, Signals};
 use crate::geo::Geo;
 use crate::model::{
     Pool, PoolId, Rdata, RecordSet, RecordType, Region, Service, ServiceId, Tier, Zone, ZoneId,
@@ -224,6 +225,12 @@ impl Snapshot {
     #[must_use]
     pub fn geo(&self) -> &Arc<dyn Geo> {
         &self.settings.geo
+    }
+
+    /// The signals in use.
+    #[must_use]
+    pub fn signals(&self) -> &Signals {
+        &self.settings.env.signals
     }
 
     /// The tier in force.

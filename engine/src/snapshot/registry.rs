@@ -30,6 +30,11 @@ impl Slots {
         )
     }
 
+    /// Takes over the slot of a member from elsewhere.
+    pub(crate) fn adopt(&mut self, slot: &Arc<MemberSlot>) {
+        self.members.insert(slot.member_id, Arc::clone(slot));
+    }
+
     /// The slot of a service, made on the first call; `entropy` says where its round-robin begins.
     pub fn service(&mut self, id: ServiceId, entropy: u64) -> Arc<ServiceSlot> {
         let slot = self.services.entry(id).or_insert_with(|| {

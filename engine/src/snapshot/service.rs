@@ -6,8 +6,7 @@ use crate::hash::mix;
 use crate::model::{DomainName, Fallback, FilterName, Routing, Service, ServiceId, TenantId};
 use crate::script::Place;
 use crate::slots::ServiceSlot;
-use crate::snapshot::Snapshot;
-use crate::snapshot::pool::{self, CompiledPool};
+use crate::snapshot::pool::CompiledPool;
 use crate::snapshot::shards::Entry;
 use crate::snapshot::zone::CompiledZone;
 use std::sync::Arc;
@@ -103,22 +102,6 @@ impl CompiledService {
     #[must_use]
     pub fn negative_ttl(&self, zone: &CompiledZone) -> u32 {
         zone.negative_ttl().min(self.ttl)
-    }
-}
-
-impl Snapshot {
-    /// A service that is not stored as it would be in this snapshot, with counters of its own: for the tracer. `None` when
-    /// its pool is not there.
-    #[must_use]
-    pub fn proposed(&self, service: &Service) -> Option<CompiledService> {
-        let pool = self.pools.find(pool::ById::hash_of(service.pool_id), |pool| {
-            pool.0.id == service.pool_id
-        })?;
-        let wire: Arc<[u8]> = service.domain.to_wire().into();
-        let at_apex = self.names.is_apex(&wire);
-        let slot = Arc::new(ServiceSlot::new(service.id, 0));
-        let (pool, env) = (Arc::clone(&pool.0), &self.settings.env);
-        Some(CompiledService::new(service, wire, pool, env, slot, at_apex))
     }
 }
 

@@ -47,7 +47,7 @@ impl<'s> Trail<'s> {
         service: &'s CompiledService,
         zone: &'s CompiledZone,
         question: Addresses<'_>,
-        asker: Asker,
+        asker: Asker<'_>,
         scratch: &mut Scratch,
     ) -> Next<'s> {
         let family = match question.qtype {
@@ -62,6 +62,7 @@ impl<'s> Trail<'s> {
         };
         if for_address {
             service.count(&decision, scratch);
+            asker.note(service, family, question);
         }
         self.scope = self.scope.max(decision.ecs_scope);
         self.blind |= decision.blind;

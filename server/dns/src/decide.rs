@@ -5,6 +5,7 @@
 
 use crate::alias::{Next, Picked, Trail};
 use crate::lookup;
+use crate::recent::RecentQueries;
 use crate::wire::{Ede, EdnsQuery, Query, code, rcode};
 use gslb_engine::chain::{Decision, NoTrace, Scratch, Sink, evaluate};
 use gslb_engine::decision::Outcome;
@@ -17,7 +18,7 @@ use std::net::IpAddr;
 
 /// What a query brings that is not in the message.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Asker {
+pub(crate) struct Asker<'a> {
     /// Transport source.
     pub(crate) source: IpAddr,
     /// Unix time, seconds.
@@ -26,6 +27,8 @@ pub(crate) struct Asker {
     pub(crate) entropy: u64,
     /// The thread must not wait: a query that may run a slow script is not decided.
     pub(crate) hurried: bool,
+    /// Where some queries to services are kept.
+    pub(crate) recent: &'a RecentQueries,
 }
 
 /// The answer section, behind the aliases.
@@ -132,7 +135,7 @@ impl<'s> Plan<'s> {
 pub(crate) fn decide<'s>(
     snapshot: &'s Snapshot,
     query: &Query<'_>,
-    asker: Asker,
+    asker: Asker<'_>,
     scratch: &mut Scratch,
 ) -> Result<Plan<'s>, ServiceId> {
     // Zones are in class IN only; `version.bind` and its like in CH are nobody's business.
@@ -208,6 +211,32 @@ fn no_such_name(zone: &CompiledZone, query: &Query<'_>) -> u16 {
     }
 }
 
+impl Asker<'_> {
+    /// The query as the engine sees it.
+    #[inline]
+    fn context<'q>(self, family: Family, question: Addresses<'q>) -> QueryContext<'q> {
+        QueryContext {
+            qname: question.name,
+            family,
+            source: self.source,
+            subnet: question
+                .edns
+                .and_then(|edns| edns.subnet)
+                .map(|option| option.subnet),
+            now: self.now,
+            entropy: self.entropy,
+        }
+    }
+
+    /// Keeps a query that was decided, if it is one to be kept.
+    #[inline]
+    pub(crate) fn note(self, service: &CompiledService, family: Family, question: Addresses<'_>) {
+        if service.slot.sampling.takes(self.entropy) {
+            self.recent.keep(service, &self.context(family, question));
+        }
+    }
+}
+
 /// A question for the addresses of a service.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Addresses<'q> {
@@ -226,21 +255,11 @@ pub(crate) fn steer<S: Sink>(
     service: &CompiledService,
     family: Family,
     question: Addresses<'_>,
-    asker: Asker,
+    asker: Asker<'_>,
     scratch: &mut Scratch,
     sink: &mut S,
 ) -> Decision {
-    let context = QueryContext {
-        qname: question.name,
-        family,
-        source: asker.source,
-        subnet: question
-            .edns
-            .and_then(|edns| edns.subnet)
-            .map(|option| option.subnet),
-        now: asker.now,
-        entropy: asker.entropy,
-    };
+    let context = asker.context(family, question);
     evaluate(snapshot, service, &context, scratch, sink)
 }
 
@@ -262,11 +281,12 @@ pub(crate) fn address<'s>(
     service: &CompiledService,
     zone: &'s CompiledZone,
     question: Addresses<'_>,
-    asker: Asker,
+    asker: Asker<'_>,
     scratch: &mut Scratch,
 ) -> Plan<'s> {
     let (decision, plan) = choose(snapshot, service, zone, question, asker, scratch);
     service.count(&decision, scratch);
+    asker.note(service, family_of(question.qtype), question);
     plan
 }
 
@@ -277,7 +297,7 @@ pub(crate) fn choose<'s>(
     service: &CompiledService,
     zone: &'s CompiledZone,
     question: Addresses<'_>,
-    asker: Asker,
+    asker: Asker<'_>,
     scratch: &mut Scratch,
 ) -> (Decision, Plan<'s>) {
     let family = family_of(question.qtype);

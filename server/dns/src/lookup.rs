@@ -64,7 +64,7 @@ pub(crate) fn records<'s>(
     zone: &'s CompiledZone,
     records: &'s NodeRecords,
     question: Addresses<'_>,
-    asker: Asker,
+    asker: Asker<'_>,
     scratch: &mut Scratch,
 ) -> Plan<'s> {
     if question.qtype == code::ANY {
@@ -86,7 +86,7 @@ pub(crate) fn beside<'s>(
     zone: &'s CompiledZone,
     records: Option<&'s NodeRecords>,
     question: Addresses<'_>,
-    asker: Asker,
+    asker: Asker<'_>,
     scratch: &mut Scratch,
 ) -> Plan<'s> {
     if question.qtype == code::ANY {
@@ -108,7 +108,7 @@ pub(crate) fn apex<'s>(
     zone: &'s CompiledZone,
     records: Option<&'s NodeRecords>,
     question: Addresses<'_>,
-    asker: Asker,
+    asker: Asker<'_>,
     scratch: &mut Scratch,
 ) -> Plan<'s> {
     match (question.qtype, &zone.name_servers) {
@@ -162,7 +162,7 @@ fn answer<'s>(
     zone: &'s CompiledZone,
     set: &'s CompiledSet,
     question: Addresses<'_>,
-    asker: Asker,
+    asker: Asker<'_>,
     scratch: &mut Scratch,
 ) -> Plan<'s> {
     let plain = Plan::positive(zone, Answer::Set(set));

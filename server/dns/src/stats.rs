@@ -6,6 +6,7 @@
 use crate::limit::QueryLimit;
 use crate::proxy::ProxyFault;
 use crate::rate::Verdict;
+use crate::recent::RecentQueries;
 use std::net::IpAddr;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -250,6 +251,8 @@ impl Slot {
 pub struct DnsStats {
     /// The licence's limit of queries a second; none unless it is set.
     pub limit: QueryLimit,
+    /// Some of the latest queries; none unless there is room for them.
+    pub recent: RecentQueries,
     slots: Mutex<Vec<Arc<Slot>>>,
     tcp_accepted: Counter,
     tcp_refused: Counter,

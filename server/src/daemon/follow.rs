@@ -15,6 +15,7 @@ use gslb_probe::{HealthEvent, Host, Names, Prober, Target};
 use std::collections::HashMap;
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
+use std::time::Duration;
 use tokio::sync::mpsc::UnboundedReceiver;
 use tokio_util::sync::CancellationToken;
 
@@ -38,6 +39,19 @@ pub async fn last_known(store: &Store, snapshot: &Snapshot) -> Result<HashMap<Me
         }
     }
     Ok(known)
+}
+
+/// How often services are told how many of their queries are kept.
+const SAMPLING: Duration = Duration::from_secs(5);
+
+/// Tells each service how many of its queries are kept, for ever.
+pub async fn sampling(cell: Arc<SnapshotCell>, stats: Arc<DnsStats>) {
+    let mut timer = tokio::time::interval(SAMPLING);
+    timer.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Skip);
+    loop {
+        timer.tick().await;
+        stats.recent.adapt(&cell.load_full());
+    }
 }
 
 /// The members of a snapshot that are host names.

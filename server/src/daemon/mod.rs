@@ -54,6 +54,7 @@ const METRICS_CONNECTIONS: usize = 64;
 pub struct Daemon {
     core: Core,
     dns: DnsServer,
+    stats: Arc<DnsStats>,
     prober: Arc<Prober>,
     names: Arc<Names>,
     http: HttpServers,
@@ -125,6 +126,7 @@ impl Daemon {
         let (prober, known) = Self::start_probes(&core, &settings, &tasks, &watched).await?;
         let names = Arc::new(start_names(&settings)?);
         let stats = Arc::new(DnsStats::new());
+        stats.recent.resize(size(settings.dns.recent_queries));
         let dns = DnsServer::start(
             dns_settings(&settings, dns_certificate.as_ref()),
             Arc::clone(&core.snapshot),
@@ -143,6 +145,7 @@ impl Daemon {
             prober: Arc::clone(&prober),
             rate: Arc::clone(&rate),
             shares: Arc::clone(&shares),
+            dns: Arc::clone(&stats),
             metrics: core.metrics(vec![
                 Arc::new(metrics::DnsSource(Arc::clone(&stats))),
                 Arc::new(metrics::ScriptSource(scripts)),
@@ -181,7 +184,12 @@ impl Daemon {
             Arc::clone(&stats),
             stop.clone(),
         ));
-        tasks.spawn(stop.clone().run_until_cancelled_owned(rate.run(stats)));
+        tasks.spawn(
+            stop.clone()
+                .run_until_cancelled_owned(rate.run(Arc::clone(&stats))),
+        );
+        let sampling = follow::sampling(Arc::clone(&core.snapshot), Arc::clone(&stats));
+        tasks.spawn(stop.clone().run_until_cancelled_owned(sampling));
         let shares = shares.run(Arc::clone(&core.snapshot));
         tasks.spawn(stop.clone().run_until_cancelled_owned(shares));
         let notifier = Notifier::new(Arc::clone(&core.snapshot), dns.local_addrs());
@@ -199,6 +207,7 @@ impl Daemon {
         let daemon = Self {
             core,
             dns,
+            stats,
             prober,
             names,
             http: servers,
@@ -292,6 +301,8 @@ impl Daemon {
                     level.set(settings.log.level.as_str());
                 }
                 self.prober.set_rtt_threshold(rtt_threshold(&settings));
+                self.stats.recent.resize(size(settings.dns.recent_queries));
+                self.stats.recent.adapt(&self.core.snapshot.load());
                 let (applied, ignored) = (reload.applied.join(" "), reload.ignored.join(" "));
                 tracing::info!(applied, needs_restart = ignored, "reloaded");
             }

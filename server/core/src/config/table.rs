@@ -67,6 +67,8 @@ settings! {
         proxy_protocol_from: Networks = "proxyProtocolFrom", "", restart;
         "Transfers of zones (AXFR, IXFR) on their way at the same time; further ones get SERVFAIL and are tried again by the secondary."
         transfers: u32 = "transfers", "16", restart;
+        "Recent queries that are kept in memory over all services, some of those that come, so that a change can be tried on them before it is saved; of their clients the network (/24, IPv6 /56) and no name. 0 keeps none, and forgets those there are."
+        recent_queries: u32 = "recentQueries", "65536", reload;
     }
 
     /// Response rate limiting of DNS over UDP.
@@ -352,6 +354,7 @@ impl Settings {
             ),
             ("dns.tcpIdleSeconds", self.dns.tcp_idle_seconds, 1..=86_400),
             ("dns.transfers", self.dns.transfers, 0..=10_000),
+            ("dns.recentQueries", self.dns.recent_queries, 0..=10_000_000),
             ("dns.rateLimit.ipv4Prefix", self.rate_limit.ipv4_prefix, 1..=32),
             ("dns.rateLimit.ipv6Prefix", self.rate_limit.ipv6_prefix, 1..=128),
         ];

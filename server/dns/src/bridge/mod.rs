@@ -466,6 +466,7 @@ impl Bridge {
             now: moment.now,
             entropy: self.random.u64(..),
             hurried: slow == Slow::Leave,
+            recent: &self.stats.recent,
         };
         // A script may stop being quick after it was looked at.
         let arrived = match slow {
@@ -489,7 +490,7 @@ impl Bridge {
 
     /// Tells the operator what is wrong for this query; `blind`: a private client could not be placed by any database.
     #[inline]
-    fn report(&self, snapshot: &Snapshot, question: Addresses<'_>, asker: Asker, blind: bool) {
+    fn report(&self, snapshot: &Snapshot, question: Addresses<'_>, asker: Asker<'_>, blind: bool) {
         if let Some(failure) = self.scratch.script_failure()
             && let Some((service, _)) = service_of(snapshot, question.name)
             && self

@@ -194,6 +194,7 @@ impl Bridge {
             now: moment.now,
             entropy: self.random.u64(..),
             hurried: true,
+            recent: &self.stats.recent,
         };
         let question = plain.question(&row.name);
         self.scratch.skip_slow_scripts(true);
@@ -201,6 +202,7 @@ impl Bridge {
         let scratch = &mut self.scratch;
         let decision = steer(snapshot, service, family, question, asker, scratch, &mut NoTrace);
         service.count_decision(&decision);
+        asker.note(service, family, question);
         let mut chosen = service.chosen(&self.scratch);
         if let Some(waits) = ahead.chosen.get_mut(index) {
             *waits = chosen.next();
