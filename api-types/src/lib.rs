@@ -11,6 +11,7 @@ mod dnssec;
 mod error;
 mod event;
 mod page;
+mod preview;
 mod resource;
 mod status;
 mod trace;
@@ -30,6 +31,10 @@ pub use event::{Event, EventKind, HealthState};
 pub use gslb_engine::model;
 pub use gslb_engine::trace::{Detail, StepAction, StepTrace, Trace, TraceCandidate, TraceClient, TraceGate};
 pub use page::{ListQuery, Page};
+pub use preview::{
+    Preview, PreviewCountry, PreviewMove, PreviewOutcome, PreviewRequest, PreviewShare, PreviewTrace,
+    ScriptTime, SignalsDraft,
+};
 pub use resource::{
     CheckView, ImportMode, ImportQuery, ImportReport, PoolSummary, PoolView, RecordChange, RecordView,
     ServiceDetail, ServiceRow, ServiceView, Stored, ZoneView,

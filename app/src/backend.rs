@@ -11,9 +11,9 @@ use gslb_api_types::model::{
 };
 use gslb_api_types::{
     ApiError, AuditEntry, AuditQuery, Dashboard, Event, LicenseDraft, LicenseView, ListQuery, LoginRequest,
-    OpenSession, Page, PasswordChange, PoolStatus, PoolSummary, PoolView, RoleDraft, RoleView, ServiceRow,
-    ServiceView, SessionView, SettingView, SignalsView, Stored, TenantDraft, TenantView, TokenCreated,
-    TokenDraft, TokenView, Trace, TraceRequest, UserDraft, UserView,
+    OpenSession, Page, PasswordChange, PoolStatus, PoolSummary, PoolView, Preview, RoleDraft, RoleView,
+    ServiceRow, ServiceView, SessionView, SettingView, SignalsView, Stored, TenantDraft, TenantView,
+    TokenCreated, TokenDraft, TokenView, Trace, TraceRequest, UserDraft, UserView,
 };
 
 mod zones;
@@ -125,6 +125,8 @@ pub trait Backend: ZoneBackend + Send + Sync + 'static {
         filled: Filled<ServiceDraft>,
         clients: &[String],
     ) -> Outcome<Vec<Outcome<Trace>>>;
+    /// Answers recent queries to a stored service once more, as it is and as a form has it.
+    async fn preview(&self, id: ServiceId, filled: Filled<ServiceDraft>) -> Outcome<Preview>;
 
     /// One page of accounts.
     async fn users(&self, query: ListQuery) -> Outcome<Page<Stored<UserView>>>;

@@ -49,3 +49,49 @@ test('problems of the form and of the daemon are told together', async ({ page, 
   await expect(page.getByText('`soon` is no whole number')).toBeVisible();
   await expect(page.locator('#service-domain-problem')).not.toBeEmpty();
 });
+
+test('what a change would do is told by the queries there have been', async ({ page, daemon, resolve4, javaScriptEnabled }) => {
+  const scripted = javaScriptEnabled !== false;
+  const name = `preview-${scripted ? 'scripted' : 'plain'}`;
+  const api = async (path: string, body?: object) => {
+    const headers = { authorization: `Bearer ${daemon.token}`, 'content-type': 'application/json' };
+    const init = body === undefined ? { headers } : { headers, method: 'POST', body: JSON.stringify(body) };
+    const response = await fetch(`${daemon.url}/api/v1${path}`, init);
+    expect(response.ok).toBe(true);
+    return response.json();
+  };
+  const pools = (await api('/pools')) as { items: { id: string; name: string }[] };
+  const poolId = pools.items.find((pool) => pool.name === 'web')?.id;
+  const draft = { name, domain: `${name}.demo.example`, poolId, algorithm: 'failover' };
+  const { id } = (await api('/services', draft)) as { id: string };
+
+  await logIn(page, daemon);
+  await page.goto(`/services/${id}/edit`);
+  await alive(page, scripted);
+  const preview = page.getByRole('region', { name: 'What would change' });
+  await expect(preview).toContainText('Nobody has asked for this service lately');
+  let got = '';
+  for (let n = 0; n < 10; n += 1) {
+    const addresses = await resolve4(draft.domain);
+    expect(addresses).toHaveLength(1);
+    got = addresses.join();
+  }
+  await page.reload();
+  await alive(page, scripted);
+  await expect(preview).toContainText('No answer changes, of 10 recent queries.');
+  await expect(preview.getByRole('row')).toHaveCount(2);
+  await expect(preview.getByRole('row').last()).toContainText(/100\.0 %.*100\.0 %/);
+  if (scripted) {
+    await page.getByRole('button', { name: 'Use filter chain' }).click();
+    await page.getByRole('button', { name: 'Add Script' }).click();
+    await page.getByLabel('Starlark').fill(`result = [c["ip"] for c in candidates if c["ip"] != "${got}"]\n`);
+    await expect(preview).toContainText('100.0 % of 10 recent queries would get another answer.');
+    await expect(preview.getByRole('row')).toHaveCount(3);
+    await preview.getByText('Which clients move').click();
+    await expect(preview.getByRole('listitem').filter({ hasText: '127.0.0.0/24' }).first()).toContainText('→');
+    // Beside the button that saves it is told too.
+    await expect(page.getByRole('status').filter({ hasText: 'Unsaved changes. 100.0 %' })).toBeVisible();
+    await page.getByRole('button', { name: 'Use single algorithm' }).click();
+    await expect(page.getByRole('status').filter({ hasText: 'No answer changes' })).toBeVisible();
+  }
+});

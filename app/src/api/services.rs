@@ -114,6 +114,8 @@ pub async fn load_service_detail(id: String) -> Result<ServiceDetail, Failure> {
 pub struct Tried {
     /// Who would get what, or why that cannot be told, as HTML; empty for those who may not trace.
     pub html: String,
+    /// How many answers would change, for beside the button that saves.
+    pub verdict: String,
     /// The clients that were asked for.
     pub clients: Vec<String>,
     /// What is wrong with the routing.

@@ -5,6 +5,7 @@
 
 mod dnssec;
 mod parts;
+mod preview;
 mod records;
 pub mod shares;
 pub mod traces;

@@ -1,5 +1,6 @@
 //! What comes of a service as its form is: who would get what, and what is wrong with it.
 
+use super::preview;
 use super::traces::who_gets;
 use crate::api::services::Tried;
 use crate::components::text;
@@ -36,14 +37,26 @@ pub async fn tried(form: ServiceForm, clients: Vec<String>) -> Result<Tried, Fai
         let told = ask(&clients).await;
         (clients, told)
     };
+    let mut verdict = String::new();
     let (html, problems) = match told {
-        Ok(told) => (who_gets(clients.iter().cloned().zip(told).collect()), Vec::new()),
+        Ok(told) => {
+            let mut html = who_gets(clients.iter().cloned().zip(told).collect());
+            // A service that is not stored yet has not been asked.
+            if let Some(id) = id
+                && let Ok(preview) = backend.preview(id, form.filled()).await
+            {
+                verdict = preview::verdict(&preview);
+                html.push_str(&preview::preview(preview));
+            }
+            (html, Vec::new())
+        }
         Err(error) if error.code == "unauthorized" => return Err(error.into()),
         Err(error) if error.code == "forbidden" => (String::new(), Vec::new()),
         Err(error) => (why_not(&error), error.details),
     };
     Ok(Tried {
         html,
+        verdict,
         clients,
         problems,
     })

@@ -17,6 +17,7 @@ pub mod mapfile;
 pub mod metrics;
 pub mod mmdb_writer;
 pub mod ops;
+pub mod preview;
 pub mod reconciler;
 pub mod recovery;
 pub mod start;

@@ -5,12 +5,15 @@ use super::auth::Caller;
 use super::error::ApiResult;
 use super::extract::{Body, Id, Params, Patch, if_match};
 use crate::state::AppState;
+use crate::views;
 use axum::Json;
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::Response;
 use gslb_api_types::model::{ServiceDraft, ServiceId};
-use gslb_api_types::{ErrorBody, ListQuery, Page, ServiceDetail, ServiceRow, Stored};
+use gslb_api_types::{
+    ErrorBody, ListQuery, Page, Preview, PreviewRequest, ServiceDetail, ServiceRow, Stored,
+};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
@@ -19,6 +22,7 @@ pub fn router() -> OpenApiRouter<AppState> {
     OpenApiRouter::new()
         .routes(routes!(list, create))
         .routes(routes!(get, replace, patch, delete))
+        .routes(routes!(preview))
 }
 
 /// Services of the tenant, in pages.
@@ -115,4 +119,19 @@ async fn delete(
 ) -> ApiResult<StatusCode> {
     state.ops.delete_service(&actor, id, if_match(&headers)).await?;
     Ok(StatusCode::NO_CONTENT)
+}
+
+/// What a change would do: recent queries to the service, answered once more as it is and as it would be. Nothing is stored
+/// or counted, and an empty request tells where the queries go now.
+#[utoipa::path(post, path = "/services/{id}/preview", tag = "services", operation_id = "previewService",
+    params(("id" = String, Path)), request_body = PreviewRequest,
+    responses((status = 200, body = Preview), (status = 403, body = ErrorBody), (status = 404, body = ErrorBody),
+        (status = 422, body = ErrorBody)))]
+async fn preview(
+    State(state): State<AppState>,
+    Caller(actor): Caller,
+    Id(id): Id<ServiceId>,
+    Body(request): Body<PreviewRequest>,
+) -> ApiResult<Json<Preview>> {
+    Ok(Json(views::preview(&state, &actor, id, request).await?))
 }

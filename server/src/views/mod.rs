@@ -4,10 +4,12 @@
 
 mod dashboard;
 mod pool;
+mod preview;
 mod trace;
 mod tried;
 
 pub use dashboard::dashboard;
 pub use pool::{health_state, pool_status, pool_view, region_warnings};
+pub use preview::{preview, preview_draft};
 pub use trace::trace;
 pub use tried::try_service;

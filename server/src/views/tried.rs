@@ -62,21 +62,7 @@ pub async fn try_service(
     if !actor.may(Permission::TraceRead) {
         return Err(OpError::Forbidden(Permission::TraceRead));
     }
-    let Proposal { draft, mut problems } = proposal;
-    problems.retain(decides);
-    let chain = draft.filter_chain.as_deref().unwrap_or_default();
-    state
-        .ops
-        .gate_texts(actor, chain, draft.algorithm.as_deref(), id)
-        .await?;
-    let nobody = ServiceId(uuid::Uuid::nil());
-    let service = service(&draft, id.unwrap_or(nobody), actor)
-        .map_err(|list| problems.extend(list.into_iter().filter(decides)))
-        .ok();
-    problems.extend(state.ops.script_errors(actor, "filterChain", chain).await);
-    let (Some(service), true) = (service, problems.is_empty()) else {
-        return Err(OpError::Invalid(problems));
-    };
+    let service = checked(state, actor, id, proposal).await?;
     let snapshot = state.snapshot.load_full();
     let compiled = snapshot
         .pool(service.pool_id)
@@ -109,6 +95,33 @@ pub async fn try_service(
     };
     // Scripts take milliseconds.
     tokio::task::spawn_blocking(run).await.map_err(OpError::internal)
+}
+
+/// The service of a draft that somebody wants to try.
+///
+/// # Errors
+/// Everything that is wrong with what decides who gets what; a chain above the tier; a script without the permission.
+pub(super) async fn checked(
+    state: &AppState,
+    actor: &Actor,
+    id: Option<ServiceId>,
+    Proposal { draft, mut problems }: Proposal<ServiceDraft>,
+) -> Result<Service, OpError> {
+    problems.retain(decides);
+    let chain = draft.filter_chain.as_deref().unwrap_or_default();
+    state
+        .ops
+        .gate_texts(actor, chain, draft.algorithm.as_deref(), id)
+        .await?;
+    let nobody = ServiceId(uuid::Uuid::nil());
+    let service = service(&draft, id.unwrap_or(nobody), actor)
+        .map_err(|list| problems.extend(list.into_iter().filter(decides)))
+        .ok();
+    problems.extend(state.ops.script_errors(actor, "filterChain", chain).await);
+    match service {
+        Some(service) if problems.is_empty() => Ok(service),
+        _ => Err(OpError::Invalid(problems)),
+    }
 }
 
 fn request(client: &str) -> Result<super::trace::Way, Vec<ValidationError>> {

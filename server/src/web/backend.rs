@@ -17,9 +17,9 @@ use gslb_api_types::model::{
 };
 use gslb_api_types::{
     ApiError, AuditEntry, AuditQuery, Dashboard, Event, LicenseDraft, LicenseView, ListQuery, LoginRequest,
-    OpenSession, Page, PasswordChange, PoolStatus, PoolSummary, PoolView, RoleDraft, RoleView, ServiceRow,
-    ServiceView, SessionView, SettingView, SignalsView, Stored, TenantDraft, TenantView, TokenCreated,
-    TokenDraft, TokenView, Trace, TraceRequest, UserDraft, UserView,
+    OpenSession, Page, PasswordChange, PoolStatus, PoolSummary, PoolView, Preview, RoleDraft, RoleView,
+    ServiceRow, ServiceView, SessionView, SettingView, SignalsView, Stored, TenantDraft, TenantView,
+    TokenCreated, TokenDraft, TokenView, Trace, TraceRequest, UserDraft, UserView,
 };
 use gslb_app::backend::{Backend, Filled, Outcome};
 use gslb_core::draft::Proposal;
@@ -321,6 +321,11 @@ impl Backend for ConsoleBackend {
         let traces = views::try_service(&self.state, &actor()?, id, proposal(filled), clients).await;
         let traces = traces.map_err(failed)?;
         Ok(traces.into_iter().map(|told| told.map_err(failed)).collect())
+    }
+
+    async fn preview(&self, id: ServiceId, filled: Filled<ServiceDraft>) -> Outcome<Preview> {
+        let told = views::preview_draft(&self.state, &actor()?, id, proposal(filled)).await;
+        told.map_err(failed)
     }
 
     async fn users(&self, query: ListQuery) -> Outcome<Page<Stored<UserView>>> {

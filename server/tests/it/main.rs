@@ -11,6 +11,7 @@ mod host_names;
 mod live;
 mod matrix;
 mod operations;
+mod preview;
 mod records;
 mod rfc9110;
 mod scripts;

@@ -87,6 +87,7 @@ fn need(operation: &Operation) -> Need {
         "listPoolEvents" => return Need::All(&[P::EventsRead]),
         "endSession" => return Need::All(&[P::UsersWrite]),
         "trace" => return Need::All(&[P::TraceRead]),
+        "previewService" => return Need::All(&[P::ServicesRead, P::TraceRead]),
         "getDashboard" => return Need::All(&[P::ServicesRead, P::EventsRead, P::ZonesRead]),
         _ => {}
     }
@@ -256,6 +257,7 @@ impl World {
             "TenantChoice" => json!({"tenant": "default"}),
             "PasswordChange" => json!({"current": "x", "new": PASSWORD}),
             "LicenseDraft" => json!({"license": "no.licence"}),
+            "PreviewRequest" => json!({"algorithm": "random"}),
             "TraceRequest" => json!({"domain": "www.example.com", "client": "192.0.2.1"}),
             "application/json" => json!([{"ipAddress": "192.0.2.8", "port": 80}]),
             "ConfigDocument" => return self.d.get("/config/export").await.text(),
@@ -444,12 +446,14 @@ async fn what_is_above_the_tier_is_refused_as_such() {
     let chain = json!(["geo-ip", "weighted-round-robin"]);
     let whole = json!({"name": "x", "domain": "x.example.com", "poolId": pool, "filterChain": chain});
     let path = format!("/services/{service}");
+    let preview = format!("{path}/preview");
     let trace = json!({"domain": "hidden1.example.com", "client": "192.0.2.1", "chain": chain});
     for (method, path, body) in [
         (Method::POST, "/services", whole.clone()),
         (Method::PUT, path.as_str(), whole),
         (Method::PATCH, path.as_str(), json!({"filterChain": chain})),
         (Method::POST, "/trace", trace),
+        (Method::POST, preview.as_str(), json!({"filterChain": chain})),
     ] {
         let refused = world.d.call(method, path, body).await;
         assert_eq!(

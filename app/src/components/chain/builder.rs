@@ -27,6 +27,8 @@ pub fn RoutingField(
     may_script: bool,
     /// The whole form, to begin with.
     form: ServiceForm,
+    /// Where to tell how many answers would change.
+    verdict: RwSignal<String>,
 ) -> impl IntoView {
     let rows = Rows::new(&chain);
     let by_chain = RwSignal::new(by_chain);
@@ -80,7 +82,7 @@ pub fn RoutingField(
                 }
             }}
             </div>
-            <WhoGets form state changes />
+            <WhoGets form state changes verdict />
             </div>
         </section>
     }

@@ -23,16 +23,21 @@ pub fn WhoGets(
     state: FormState,
     /// Notices every change.
     changes: Signal<()>,
+    /// Where to tell how many answers would change.
+    verdict: RwSignal<String>,
 ) -> impl IntoView {
     let first = use_data(move || TryRouting {
         form: form.clone(),
         clients: Vec::new(),
     });
-    loaded(first, move |tried| view! { <Clients tried state changes /> })
+    loaded(
+        first,
+        move |tried| view! { <Clients tried state changes verdict /> },
+    )
 }
 
 #[component]
-fn Clients(tried: Tried, state: FormState, changes: Signal<()>) -> impl IntoView {
+fn Clients(tried: Tried, state: FormState, changes: Signal<()>, verdict: RwSignal<String>) -> impl IntoView {
     if tried.html.is_empty() {
         return ().into_any();
     }
@@ -40,6 +45,7 @@ fn Clients(tried: Tried, state: FormState, changes: Signal<()>) -> impl IntoView
         html,
         clients,
         problems,
+        ..
     } = tried;
     state.tell(problems);
     let html = RwSignal::new(html);
@@ -62,6 +68,7 @@ fn Clients(tried: Tried, state: FormState, changes: Signal<()>) -> impl IntoView
             // The page may have been left meanwhile, or something else asked.
             if asked.try_get_value() == Some(turn) {
                 html.try_set(tried.html);
+                verdict.try_set(tried.verdict);
                 state.tell(tried.problems);
             }
         });

@@ -118,6 +118,7 @@ fn ServiceEditor(data: ServiceEdit) -> impl IntoView {
     let by_chain = form.by_chain();
     let chain = form.chain();
     let whole = form.clone();
+    let verdict = RwSignal::new(String::new());
     view! {
         <SendForm
             to=action
@@ -202,6 +203,7 @@ fn ServiceEditor(data: ServiceEdit) -> impl IntoView {
                 tier
                 may_script
                 form=whole
+                verdict
             />
             <section class="panel" aria-labelledby="answers">
                 <header class="panel-head">
@@ -258,7 +260,7 @@ fn ServiceEditor(data: ServiceEdit) -> impl IntoView {
                     "Cancel"
                 </a>
                 <span class="hint" role="status">
-                    {move || state.dirty.get().then_some("Unsaved changes")}
+                    {move || state.dirty.get().then_some("Unsaved changes. ")} {verdict}
                 </span>
             </div>
         </SendForm>

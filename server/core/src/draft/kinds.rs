@@ -2,8 +2,8 @@
 
 use super::Draft;
 use gslb_api_types::{
-    DnssecDraft, DnssecKeyDraft, LicenseDraft, LoadDraft, LoginRequest, PasswordChange, RoleDraft,
-    TenantChoice, TenantDraft, TokenDraft, TraceRequest, TsigKeyDraft, UserDraft,
+    DnssecDraft, DnssecKeyDraft, LicenseDraft, LoadDraft, LoginRequest, PasswordChange, PreviewRequest,
+    RoleDraft, TenantChoice, TenantDraft, TokenDraft, TraceRequest, TsigKeyDraft, UserDraft,
 };
 use gslb_engine::model::{
     ErrorCode, HealthCheckDraft, MemberDraft, PoolDraft, RecordDraft, ServiceDraft, ValidationError,
@@ -196,3 +196,5 @@ impl Draft for LoginRequest {}
 impl Draft for PasswordChange {}
 
 impl Draft for TraceRequest {}
+
+impl Draft for PreviewRequest {}

@@ -169,6 +169,32 @@ impl Ops {
             .await
     }
 
+    /// A pool as it would be with what a draft has of `members` and `minHealthy`. Nothing is changed.
+    ///
+    /// # Errors
+    /// [`OpError::Forbidden`], [`OpError::NotFound`], [`OpError::Invalid`] with every problem.
+    pub async fn pool_as_proposed(
+        &self,
+        actor: &Actor,
+        id: PoolId,
+        draft: Option<&PoolDraft>,
+    ) -> Result<Pool, OpError> {
+        let stored = self.get_pool(actor, id).await?.value;
+        let Some(PoolDraft {
+            min_healthy, members, ..
+        }) = draft
+        else {
+            return Ok(stored);
+        };
+        let mut whole = PoolDraft::from(&stored);
+        whole.min_healthy = min_healthy.or(whole.min_healthy);
+        if let Some(members) = members {
+            whole.members = Some(members.clone());
+        }
+        self.checked_pool(actor, id, &stored.members, Proposal::from(&whole))
+            .await
+    }
+
     pub(super) async fn stored_pool(&self, actor: &Actor, id: PoolId) -> Result<Row<Pool>, OpError> {
         let row = self.parts.store.get(actor.tenant_id, id.0).await?;
         row.ok_or_else(|| OpError::not_found("pool", id))
