@@ -3,6 +3,7 @@
 use gslb_api_types::{Preview, PreviewCountry, PreviewMove, PreviewOutcome, PreviewShare, ScriptTime};
 use gslb_engine::decision::Outcome;
 use gslb_engine::replay::{PastQuery, Replay, Replayed};
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 /// Moves that are listed.
@@ -115,7 +116,7 @@ impl Tally {
             .map(|(name, pair)| share(name, None, pair))
             .collect();
         for list in [&mut members, &mut regions] {
-            list.sort_by_key(|share| std::cmp::Reverse(share.before.max(share.after)));
+            list.sort_by_key(|share| Reverse((share.before.max(share.after), share.before)));
         }
         let mut countries: Vec<_> = self
             .countries
@@ -126,7 +127,7 @@ impl Tally {
                 differ,
             })
             .collect();
-        countries.sort_by_key(|country| std::cmp::Reverse(country.queries));
+        countries.sort_by_key(|country| Reverse(country.queries));
         let mut moves: Vec<_> = self
             .moves
             .into_iter()
