@@ -48,7 +48,7 @@ pub fn compare(
                 before: one(snapshot, &before),
                 after: one(proposed, &after),
             };
-            let [was, is] = answers.each_ref().map(|answer| told(answer));
+            let [was, is] = answers.each_ref().map(told);
             // A trace takes no turn: of a move that hangs on whose turn it is it would tell another story.
             if was.is_none_or(|was| was == pair.before.answers)
                 && is.is_none_or(|is| is == pair.after.answers)
