@@ -2,9 +2,8 @@
 
 use crate::components::layout::Console;
 use crate::pages::{
-    AuditPage, DashboardPage, EditServicePage, FragmentPage, LoginPage, LostPage, MissingPage, NewPoolPage,
-    NewServicePage, PoolPage, PoolsPage, ServicePage, ServicesPage, SessionsPage, SettingsPage, SignalsPage,
-    TenantsPage, TokensPage, TracePage, UserPage, UsersPage,
+    DashboardPage, EditServicePage, FragmentPage, LoginPage, LostPage, MissingPage, NewPoolPage,
+    NewServicePage, PoolPage, ServicePage, TracePage,
 };
 use leptos::prelude::*;
 use leptos_meta::{Title, provide_meta_context};
@@ -28,26 +27,29 @@ pub fn App() -> impl IntoView {
                 <Route path=path!("/login") view=page(|| view! { <LoginPage /> }.into_any()) ssr=SsrMode::Async />
                 <ParentRoute path=path!("") view=page(|| view! { <Console /> }.into_any()) ssr=SsrMode::Async>
                     <Route path=path!("/") view=page(|| view! { <DashboardPage /> }.into_any()) ssr=SsrMode::Async />
-                    <Route path=path!("/services") view=page(|| view! { <ServicesPage /> }.into_any()) ssr=SsrMode::Async />
+                    <Route path=path!("/services") view=page(|| view! { <FragmentPage /> }.into_any()) ssr=SsrMode::Async />
                     <Route path=path!("/services/new") view=page(|| view! { <NewServicePage /> }.into_any()) ssr=SsrMode::Async />
                     <Route path=path!("/services/:id") view=page(|| view! { <ServicePage /> }.into_any()) ssr=SsrMode::Async />
                     <Route path=path!("/services/:id/edit") view=page(|| view! { <EditServicePage /> }.into_any()) ssr=SsrMode::Async />
-                    <Route path=path!("/pools") view=page(|| view! { <PoolsPage /> }.into_any()) ssr=SsrMode::Async />
+                    <Route path=path!("/pools") view=page(|| view! { <FragmentPage /> }.into_any()) ssr=SsrMode::Async />
                     <Route path=path!("/pools/new") view=page(|| view! { <NewPoolPage /> }.into_any()) ssr=SsrMode::Async />
                     <Route path=path!("/pools/:id") view=page(|| view! { <PoolPage /> }.into_any()) ssr=SsrMode::Async />
-                    <Route path=path!("/signals") view=page(|| view! { <SignalsPage /> }.into_any()) ssr=SsrMode::Async />
+                    <Route path=path!("/signals") view=page(|| view! { <FragmentPage /> }.into_any()) ssr=SsrMode::Async />
                     <Route path=path!("/trace") view=page(|| view! { <TracePage /> }.into_any()) ssr=SsrMode::Async />
                     <Route path=path!("/zones") view=page(|| view! { <FragmentPage /> }.into_any()) ssr=SsrMode::Async />
                     <Route path=path!("/zones/:id") view=page(|| view! { <FragmentPage /> }.into_any()) ssr=SsrMode::Async />
                     <Route path=path!("/zones/:id/:page") view=page(|| view! { <FragmentPage /> }.into_any()) ssr=SsrMode::Async />
                     <Route path=path!("/zones/:id/:page/:item") view=page(|| view! { <FragmentPage /> }.into_any()) ssr=SsrMode::Async />
-                    <Route path=path!("/users") view=page(|| view! { <UsersPage /> }.into_any()) ssr=SsrMode::Async />
-                    <Route path=path!("/users/:id") view=page(|| view! { <UserPage /> }.into_any()) ssr=SsrMode::Async />
-                    <Route path=path!("/tokens") view=page(|| view! { <TokensPage /> }.into_any()) ssr=SsrMode::Async />
-                    <Route path=path!("/tenants") view=page(|| view! { <TenantsPage /> }.into_any()) ssr=SsrMode::Async />
-                    <Route path=path!("/sessions") view=page(|| view! { <SessionsPage /> }.into_any()) ssr=SsrMode::Async />
-                    <Route path=path!("/audit") view=page(|| view! { <AuditPage /> }.into_any()) ssr=SsrMode::Async />
-                    <Route path=path!("/settings") view=page(|| view! { <SettingsPage /> }.into_any()) ssr=SsrMode::Async />
+                    <Route path=path!("/users") view=page(|| view! { <FragmentPage /> }.into_any()) ssr=SsrMode::Async />
+                    <Route path=path!("/users/:id") view=page(|| view! { <FragmentPage /> }.into_any()) ssr=SsrMode::Async />
+                    <Route path=path!("/users/:id/:item") view=page(|| view! { <FragmentPage /> }.into_any()) ssr=SsrMode::Async />
+                    <Route path=path!("/tokens") view=page(|| view! { <FragmentPage /> }.into_any()) ssr=SsrMode::Async />
+                    <Route path=path!("/tenants") view=page(|| view! { <FragmentPage /> }.into_any()) ssr=SsrMode::Async />
+                    <Route path=path!("/tenants/:id") view=page(|| view! { <FragmentPage /> }.into_any()) ssr=SsrMode::Async />
+                    <Route path=path!("/sessions") view=page(|| view! { <FragmentPage /> }.into_any()) ssr=SsrMode::Async />
+                    <Route path=path!("/audit") view=page(|| view! { <FragmentPage /> }.into_any()) ssr=SsrMode::Async />
+                    <Route path=path!("/settings") view=page(|| view! { <FragmentPage /> }.into_any()) ssr=SsrMode::Async />
+                    <Route path=path!("/settings/:page") view=page(|| view! { <FragmentPage /> }.into_any()) ssr=SsrMode::Async />
                     <Route path=path!("/*any") view=page(|| view! { <MissingPage /> }.into_any()) ssr=SsrMode::Async />
                 </ParentRoute>
             </Routes>

@@ -10,10 +10,10 @@ use gslb_api_types::model::{
     SessionId, TenantId, TokenId, UserId, ValidationError,
 };
 use gslb_api_types::{
-    ApiError, AuditEntry, AuditQuery, Dashboard, Event, LicenseDraft, LicenseView, ListQuery, LoginRequest,
-    OpenSession, Page, PasswordChange, PoolStatus, PoolSummary, PoolView, Preview, RoleDraft, RoleView,
-    ServiceRow, ServiceView, SessionView, SettingView, SignalsView, Stored, TenantDraft, TenantView,
-    TokenCreated, TokenDraft, TokenView, Trace, TraceRequest, UserDraft, UserView,
+    ApiError, AuditEntry, AuditQuery, ConfigReport, Dashboard, Event, LicenseDraft, LicenseView, ListQuery,
+    LoginRequest, OpenSession, Page, PasswordChange, PoolStatus, PoolSummary, PoolView, Preview, RoleDraft,
+    RoleView, ServiceRow, ServiceView, SessionView, SettingView, SignalsView, Stored, TenantDraft,
+    TenantView, TokenCreated, TokenDraft, TokenView, Trace, TraceRequest, UserDraft, UserView,
 };
 
 mod zones;
@@ -142,6 +142,10 @@ pub trait Backend: ZoneBackend + Send + Sync + 'static {
     async fn roles(&self) -> Outcome<Vec<RoleView>>;
     /// Makes a role.
     async fn create_role(&self, draft: RoleDraft) -> Outcome<RoleView>;
+    /// One role; the id of one that is built in is its name.
+    async fn role(&self, id: String) -> Outcome<Stored<RoleView>>;
+    /// Replaces a role of the tenant's own.
+    async fn change_role(&self, id: String, draft: RoleDraft, revision: Option<u64>) -> Outcome<RoleView>;
     /// Deletes a role.
     async fn delete_role(&self, id: String) -> Outcome<()>;
     /// One page of tokens.
@@ -160,6 +164,15 @@ pub trait Backend: ZoneBackend + Send + Sync + 'static {
     async fn tenants(&self, query: ListQuery) -> Outcome<Page<Stored<TenantView>>>;
     /// Makes a tenant.
     async fn create_tenant(&self, draft: TenantDraft) -> Outcome<TenantView>;
+    /// One tenant.
+    async fn tenant(&self, id: TenantId) -> Outcome<Stored<TenantView>>;
+    /// Gives a tenant another name.
+    async fn change_tenant(
+        &self,
+        id: TenantId,
+        draft: TenantDraft,
+        revision: Option<u64>,
+    ) -> Outcome<TenantView>;
     /// Deletes a tenant.
     async fn delete_tenant(&self, id: TenantId) -> Outcome<()>;
     /// Lets the session act in the tenant with this id or name.
@@ -167,6 +180,14 @@ pub trait Backend: ZoneBackend + Send + Sync + 'static {
 
     /// One page of the audit trail, newest first; `search` looks at actor, name, and object id.
     async fn audit(&self, query: AuditQuery) -> Outcome<Page<AuditEntry>>;
+    /// Compares a document with the configuration of the tenant, and with `apply` takes it over, all or nothing: what
+    /// changes, and the revision that this was told at.
+    async fn import_config(
+        &self,
+        text: &str,
+        apply: bool,
+        revision: Option<u64>,
+    ) -> Outcome<(ConfigReport, u64)>;
     /// Every setting with its origin.
     async fn settings(&self) -> Outcome<Vec<SettingView>>;
     /// The licence in force.

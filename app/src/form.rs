@@ -14,6 +14,10 @@ mod state;
 pub(crate) use state::camel;
 pub use state::{FormState, fields, use_draft};
 
+/// Shortest password, characters; the server has more rules.
+#[cfg(feature = "ssr")]
+pub const MIN_PASSWORD: usize = 12;
+
 /// The fields of a form as texts, just as the browser sends them.
 pub trait Form: Serialize + DeserializeOwned + Clone + Default + PartialEq + Send + Sync + 'static {
     /// Query parameter that carries a [`Draft`] of this form; also prefix of the ids of its inputs.

@@ -72,7 +72,8 @@ where
     value
 }
 
-fn at_each_pulse(ask: Box<dyn Fn() -> Call>, take: Rc<dyn Fn(&str)>) {
+/// Asks at each pulse, and hands on what is answered.
+pub(crate) fn at_each_pulse(ask: Box<dyn Fn() -> Call>, take: Rc<dyn Fn(&str)>) {
     let live = use_live();
     Effect::new(move |first: Option<()>| {
         live.pulse.track();

@@ -89,14 +89,15 @@ test('zones, licence and password say what is wrong', async ({ page, daemon, jav
   await expect(page.getByText(/empty label/)).toBeVisible();
   await expect(page.getByRole('textbox', { name: /^Zone/ })).toHaveValue('-two..dots');
 
-  await page.goto('/settings');
+  await page.goto('/settings/licence');
   await alive(page, scripted);
-  await page.getByText('Install a licence').click();
   await page.getByLabel('Licence text').fill('no.licence');
   await page.getByRole('button', { name: 'Install' }).click();
-  await expect(page.locator('#license-text-problem, [role=alert] .notice').filter({ hasText: /\w/ }).first()).toBeVisible();
+  await expect(page.locator('#license-license-problem, [role=alert] .notice').filter({ hasText: /\w/ }).first()).toBeVisible();
   await expect(page.getByLabel('Licence text')).toHaveValue('no.licence');
 
+  await page.goto('/settings/password');
+  await alive(page, scripted);
   await page.getByLabel('Current password').fill('not this');
   await page.getByLabel('New password', { exact: true }).fill('long enough');
   await page.getByLabel('New password, again').fill('another one');

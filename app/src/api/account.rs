@@ -1,11 +1,7 @@
 //! Log-in, session, password.
 
 use crate::failure::Failure;
-use crate::form::{Form, Sent};
-#[cfg(feature = "ssr")]
-use crate::form::{finish, invalid};
 use gslb_api_types::SessionView;
-use gslb_api_types::model::{ErrorCode, ValidationError};
 use leptos::prelude::*;
 use leptos::server_fn::codec::Json;
 use serde::{Deserialize, Serialize};
@@ -79,69 +75,4 @@ pub async fn logout() -> Result<(), Failure> {
 #[server(prefix = "/rpc", endpoint = "session", input = Json)]
 pub async fn session() -> Result<SessionView, Failure> {
     Ok(super::backend()?.session().await?)
-}
-
-/// The form to change one's own password.
-#[derive(Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct PasswordForm {
-    /// The password in force.
-    #[serde(default)]
-    pub current: String,
-    /// The new one.
-    #[serde(default)]
-    pub new: String,
-    /// The new one, again.
-    #[serde(default)]
-    pub again: String,
-}
-
-impl std::fmt::Debug for PasswordForm {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("PasswordForm").finish_non_exhaustive()
-    }
-}
-
-impl Form for PasswordForm {
-    const PARAM: &'static str = "password";
-
-    fn problems(&self) -> Vec<ValidationError> {
-        let mut problems = Vec::new();
-        let mut problem =
-            |field: &str, code, message: &str| problems.push(ValidationError::new(field, code, message));
-        if self.current.is_empty() {
-            problem("current", ErrorCode::Required, "must be given");
-        }
-        if self.new.chars().count() < crate::forms::MIN_PASSWORD {
-            problem("new", ErrorCode::OutOfRange, "has fewer than 12 characters");
-        }
-        if self.again != self.new {
-            problem(
-                "again",
-                ErrorCode::Conflict,
-                "is not the same as the new password",
-            );
-        }
-        problems
-    }
-}
-
-/// Changes the caller's password. Passwords never travel back in an address.
-#[server(prefix = "/rpc", endpoint = "change-password")]
-pub async fn change_password(form: PasswordForm) -> Sent {
-    let problems = form.problems();
-    let result = if problems.is_empty() {
-        let change = gslb_api_types::PasswordChange {
-            current: form.current,
-            new: form.new,
-        };
-        super::backend()?.change_password(change).await
-    } else {
-        Err(invalid(problems))
-    };
-    finish(
-        result,
-        &PasswordForm::default(),
-        "/settings?done=password#password",
-        "/settings#password",
-    )
 }

@@ -19,3 +19,9 @@ pub struct Fragment {
 pub async fn load_fragment(path: String, query: String) -> Result<Fragment, Failure> {
     crate::fragments::write(&path, &query).await
 }
+
+/// The picker of tenants in the frame; empty for who may not act in others.
+#[server(prefix = "/rpc", endpoint = "tenant-picker", input = Json)]
+pub async fn load_picker() -> Result<String, Failure> {
+    crate::fragments::picker::write().await
+}

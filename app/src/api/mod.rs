@@ -1,12 +1,10 @@
 //! Server functions: a line or two each into the [`Backend`](crate::backend::Backend), by area.
 
 pub mod account;
-pub mod accounts;
 pub mod fragments;
 pub mod overview;
 pub mod pools;
 pub mod services;
-pub mod system;
 
 #[cfg(feature = "ssr")]
 use crate::backend::Backend;

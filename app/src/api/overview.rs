@@ -1,7 +1,7 @@
-//! Dashboard, signals, tracer: what is looked at and not changed.
+//! Dashboard, tracer: what is looked at and not changed.
 
 use crate::failure::Failure;
-use gslb_api_types::{Dashboard, LicenseView, PoolSummary, SignalsView, TraceRequest};
+use gslb_api_types::{Dashboard, LicenseView, PoolSummary, TraceRequest};
 use leptos::prelude::*;
 use leptos::server_fn::codec::Json;
 use serde::{Deserialize, Serialize};
@@ -17,6 +17,10 @@ pub struct Overview {
     pub license: Option<LicenseView>,
 }
 
+/// Members that are down, as many as the dashboard lists.
+#[cfg(feature = "ssr")]
+const SHOWN_DOWN: usize = 50;
+
 /// The dashboard.
 #[server(prefix = "/rpc", endpoint = "overview", input = Json)]
 pub async fn load_overview() -> Result<Overview, Failure> {
@@ -25,17 +29,14 @@ pub async fn load_overview() -> Result<Overview, Failure> {
         limit: Some(12),
         ..Default::default()
     };
+    let mut dashboard = backend.dashboard().await?;
+    // A whole data centre may be down: the page tells how many more there are.
+    dashboard.down.truncate(SHOWN_DOWN);
     Ok(Overview {
-        dashboard: backend.dashboard().await?,
+        dashboard,
         pools: backend.pools(pools).await?.items,
         license: backend.license().await.ok(),
     })
-}
-
-/// The signal table.
-#[server(prefix = "/rpc", endpoint = "signals", input = Json)]
-pub async fn load_signals() -> Result<SignalsView, Failure> {
-    Ok(super::backend()?.signals().await?)
 }
 
 /// A trace, or why there is none: what was asked may be wrong by field.

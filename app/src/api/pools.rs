@@ -1,4 +1,4 @@
-//! Pools: list, detail, live status, and the actions on members.
+//! Pools: detail, live status, and the actions on members.
 
 #[cfg(feature = "ssr")]
 use crate::backend::Filled;
@@ -9,7 +9,7 @@ use crate::form::{Form as _, finish, invalid, revision};
 use crate::forms::{CheckForm, MemberForm, PoolForm, PoolTarget};
 #[cfg(feature = "ssr")]
 use gslb_api_types::ApiError;
-use gslb_api_types::{Event, ListQuery, Page, PoolStatus, PoolSummary, PoolView, SessionView, Stored};
+use gslb_api_types::{Event, PoolStatus, PoolView, SessionView, Stored};
 use leptos::prelude::*;
 use leptos::server_fn::codec::Json;
 use serde::{Deserialize, Serialize};
@@ -17,12 +17,6 @@ use serde::{Deserialize, Serialize};
 /// Most transitions that the timeline shows.
 #[cfg(feature = "ssr")]
 const TIMELINE: usize = 30;
-
-/// One page of pools.
-#[server(prefix = "/rpc", endpoint = "pools", input = Json)]
-pub async fn load_pools(query: ListQuery) -> Result<Page<PoolSummary>, Failure> {
-    Ok(super::backend()?.pools(query).await?)
-}
 
 /// What changes by itself in a pool.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]

@@ -1,25 +1,17 @@
-//! Services: list, detail, form.
+//! Services: detail, form.
 
 use crate::failure::Failure;
 use crate::form::Sent;
 #[cfg(feature = "ssr")]
 use crate::form::{back_to, finish, revision, ticked};
 use crate::forms::{ServiceForm, ServiceTarget};
-#[cfg(feature = "ssr")]
-use gslb_api_types::AuditQuery;
 use gslb_api_types::model::{PoolId, ValidationError};
-use gslb_api_types::{
-    AuditEntry, ListQuery, Page, PoolStatus, PoolView, ServiceRow, ServiceView, SessionView, Stored,
-};
+use gslb_api_types::{AuditEntry, PoolStatus, PoolView, ServiceView, SessionView, Stored};
+#[cfg(feature = "ssr")]
+use gslb_api_types::{AuditQuery, ListQuery};
 use leptos::prelude::*;
 use leptos::server_fn::codec::Json;
 use serde::{Deserialize, Serialize};
-
-/// One page of services.
-#[server(prefix = "/rpc", endpoint = "services", input = Json)]
-pub async fn load_services(query: ListQuery) -> Result<Page<ServiceRow>, Failure> {
-    Ok(super::backend()?.services(query).await?)
-}
 
 /// What the service form needs.
 #[derive(Debug, Clone, Serialize, Deserialize)]

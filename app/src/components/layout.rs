@@ -1,9 +1,9 @@
 //! The console's frame: menu, who is logged in, licence, whether the page is live.
 
 use super::icon::{Icon, Mark};
-use super::load::loaded;
 use super::time::Moment;
 use crate::api::account::{Logout, Session};
+use crate::api::fragments::LoadPicker;
 use crate::live::{provide_live, use_live};
 use crate::rpc::{Data, use_data};
 use gslb_api_types::SessionView;
@@ -13,8 +13,8 @@ use leptos::server_fn::ServerFn as _;
 use leptos_router::components::{A, Outlet};
 use leptos_router::hooks::use_location;
 
-/// The caller's session, in the context of every page inside the frame.
-pub type SessionResource = Data<SessionView>;
+/// The caller's session.
+type SessionResource = Data<SessionView>;
 
 /// A page in the menu: address, icon, name.
 type Entry = (&'static str, &'static str, &'static str);
@@ -60,14 +60,12 @@ pub fn may(session: &SessionView, permission: Permission) -> bool {
 pub fn Console() -> impl IntoView {
     provide_live();
     let session: SessionResource = use_data(|| Session {});
-    provide_context(session);
     let toggle = NodeRef::<leptos::html::Input>::new();
     let path = use_location().pathname;
-    // A menu that covers the page on a small screen closes when one goes to another page.
-    Effect::new(move |_| {
+    Effect::new(move |before: Option<()>| {
         path.track();
-        if let Some(input) = toggle.get_untracked() {
-            input.set_checked(false);
+        if before.is_some() {
+            arrive(toggle);
         }
     });
     view! {
@@ -80,6 +78,7 @@ pub fn Console() -> impl IntoView {
                     <Mark />
                     <span class="brand-name">"Nexus "<b>"GSLB"</b></span>
                 </a>
+                <TenantPicker />
                 <label class="menu-switch">
                     <input type="checkbox" class="menu-toggle" node_ref=toggle aria-controls="menu" />
                     <Icon name="menu" />
@@ -98,6 +97,39 @@ pub fn Console() -> impl IntoView {
                     <Outlet />
                 </main>
             </div>
+        </div>
+    }
+    .into_any()
+}
+
+/// On another page of the console: what covers the old one closes, and the focus is where the page begins, since the link
+/// that was followed may be gone.
+fn arrive(toggle: NodeRef<leptos::html::Input>) {
+    use wasm_bindgen::JsCast as _;
+
+    if let Some(input) = toggle.get_untracked() {
+        input.set_checked(false);
+    }
+    if let Ok(Some(picker)) = document().query_selector(".picker[open]") {
+        let _ = picker.remove_attribute("open");
+    }
+    let main = document().get_element_by_id("main");
+    if let Some(main) = main.and_then(|main| main.dyn_into::<web_sys::HtmlElement>().ok()) {
+        let _ = main.focus();
+    }
+}
+
+/// The tenant acted in, and the ways to others, for who may: the server writes it.
+#[component]
+fn TenantPicker() -> impl IntoView {
+    let picker = use_data(|| LoadPicker {});
+    view! {
+        <div class="picker-place">
+            <Suspense fallback=|| ()>
+                {move || Suspend::new(async move {
+                    picker.value().await.ok().map(|html| view! { <div inner_html=html></div> })
+                })}
+            </Suspense>
         </div>
     }
     .into_any()
@@ -146,15 +178,7 @@ fn Account(session: SessionResource) -> impl IntoView {
                                 <a class="account-name" title="Logged in as" href="/sessions">
                                     {session.name.clone()}
                                 </a>
-                                {may(&session, Permission::TenantsRead)
-                                    .then(|| {
-                                        view! {
-                                            <a class="tier" href="/tenants">
-                                                {format!("Tenant: {}", session.tenant)}
-                                            </a>
-                                        }
-                                    })}
-                                <a class="tier" data-tier=tier.clone() href="/settings#licence">
+                                <a class="tier" data-tier=tier.clone() href="/settings/licence">
                                     {format!("{tier} tier")}
                                 </a>
                             }
@@ -170,13 +194,6 @@ fn Account(session: SessionResource) -> impl IntoView {
         </div>
     }
     .into_any()
-}
-
-/// What only those see who may do it. The server decides again when they do.
-#[component]
-pub fn Allowed(to: Permission, children: ChildrenFn) -> impl IntoView {
-    let session = expect_context::<SessionResource>();
-    loaded(session, move |session| may(&session, to).then(|| children()))
 }
 
 /// Says since when the values on the page are old; takes no room otherwise.

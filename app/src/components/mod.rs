@@ -2,13 +2,12 @@
 
 pub mod chain;
 pub mod chart;
-pub mod confirm;
 pub mod empty;
 pub mod field;
 pub mod icon;
 pub mod layout;
-pub mod list;
 pub mod load;
+#[cfg(feature = "ssr")]
 pub mod permissions;
 pub mod state;
 pub mod text;

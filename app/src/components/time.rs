@@ -54,6 +54,20 @@ pub fn now_ms() -> f64 {
     js_sys::Date::now()
 }
 
+/// Puts the times of a part of the page that the server has written into the viewer's zone.
+#[cfg(not(feature = "ssr"))]
+pub fn localise(part: &web_sys::Element) {
+    let times = part.get_elements_by_tag_name("time");
+    for time in (0..times.length()).filter_map(|index| times.item(index)) {
+        let at = time
+            .get_attribute("datetime")
+            .map(|text| js_sys::Date::parse(&text));
+        if let Some(at) = at.filter(|at| at.is_finite()) {
+            time.set_text_content(Some(&local(at as u64)));
+        }
+    }
+}
+
 /// `2026-11-30 08:55:19` in the browser's zone.
 fn local(at: u64) -> String {
     let date = js_sys::Date::new(&(at as f64).into());

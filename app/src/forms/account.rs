@@ -1,17 +1,10 @@
 //! The forms of accounts, roles, tokens and tenants.
 
-#[cfg(feature = "ssr")]
-use crate::form::ticked;
-use crate::form::{Form, given, whole_number};
-use gslb_api_types::TokenDraft;
+use crate::form::{Form, MIN_PASSWORD, given, ticked, whole_number};
 use gslb_api_types::model::{ErrorCode, ValidationError};
-#[cfg(feature = "ssr")]
-use gslb_api_types::{RoleDraft, TenantDraft, UserDraft};
+use gslb_api_types::{RoleDraft, TenantDraft, TokenDraft, UserDraft};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
-
-/// Shortest password, characters; the server has more rules.
-pub const MIN_PASSWORD: usize = 12;
 
 /// Boxes that are ticked, by what they stand for.
 pub type Ticks = BTreeMap<String, String>;
@@ -58,7 +51,6 @@ impl std::fmt::Debug for UserForm {
 
 impl UserForm {
     /// What the API is asked for.
-    #[cfg(feature = "ssr")]
     #[must_use]
     pub fn draft(&self) -> UserDraft {
         UserDraft {
@@ -107,7 +99,6 @@ impl std::fmt::Debug for UserChange {
 
 impl UserChange {
     /// What the API is asked for.
-    #[cfg(feature = "ssr")]
     #[must_use]
     pub fn draft(&self) -> UserDraft {
         UserDraft {
@@ -131,10 +122,14 @@ impl Form for UserChange {
     }
 }
 
-/// A new role.
+/// A role.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct RoleForm {
+    /// The role; empty for a new one.
+    pub id: String,
+    /// The revision that the form was made from.
+    pub revision: String,
     /// Name.
     pub name: String,
     /// What it allows.
@@ -143,7 +138,6 @@ pub struct RoleForm {
 
 impl RoleForm {
     /// What the API is asked for.
-    #[cfg(feature = "ssr")]
     #[must_use]
     pub fn draft(&self) -> RoleDraft {
         RoleDraft {
@@ -201,17 +195,20 @@ impl Form for TokenForm {
     }
 }
 
-/// A new tenant.
+/// A tenant.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct TenantForm {
+    /// The tenant; empty for a new one.
+    pub id: String,
+    /// The revision that the form was made from.
+    pub revision: String,
     /// Name.
     pub name: String,
 }
 
 impl TenantForm {
     /// What the API is asked for.
-    #[cfg(feature = "ssr")]
     #[must_use]
     pub fn draft(&self) -> TenantDraft {
         TenantDraft {
@@ -227,21 +224,5 @@ impl Form for TenantForm {
         let mut problems = Vec::new();
         named(&mut problems, &self.name);
         problems
-    }
-}
-
-/// What a button is about: an account, a token, a tenant, a session.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default)]
-pub struct Target {
-    /// Its id.
-    pub id: String,
-}
-
-impl Form for Target {
-    const PARAM: &'static str = "target";
-
-    fn problems(&self) -> Vec<ValidationError> {
-        Vec::new()
     }
 }

@@ -3,15 +3,27 @@
 //!
 //! A file a page: what it shows, its forms, and what sending them does.
 
+mod audit;
 mod dnssec;
 mod parts;
+pub mod picker;
+mod pools;
 mod preview;
 mod records;
+mod roles;
+mod services;
+mod sessions;
+mod settings;
 pub mod shares;
+mod signals;
+mod tenants;
+mod tokens;
 pub mod traces;
 mod transfers;
 pub mod tried;
 mod tsig_keys;
+mod user;
+mod users;
 mod zone_file;
 mod zone_settings;
 mod zones;
@@ -78,6 +90,9 @@ pub async fn write(path: &str, query: &str) -> Result<Fragment, Failure> {
     };
     let parts: Vec<_> = asked.path.split('/').skip(1).collect();
     let page = match parts[..] {
+        ["services"] => services::list(&asked).await?,
+        ["pools"] => pools::list(&asked).await?,
+        ["signals"] => signals::page().await?,
         ["zones"] => zones::list(&asked).await?,
         ["zones", "keys"] => tsig_keys::list(&asked).await?,
         ["zones", id] => records::list(&asked, id).await?,
@@ -86,6 +101,18 @@ pub async fn write(path: &str, query: &str) -> Result<Fragment, Failure> {
         ["zones", id, "file"] => zone_file::page(&asked, id).await?,
         ["zones", id, "transfers"] => transfers::page(&asked, id).await?,
         ["zones", id, "dnssec"] => dnssec::page(&asked, id).await?,
+        ["users"] => users::list(&asked).await?,
+        ["users", "roles", role] => roles::page(&asked, role).await?,
+        ["users", id] => user::page(&asked, id).await?,
+        ["tokens"] => tokens::list(&asked).await?,
+        ["sessions"] => sessions::page(&asked).await?,
+        ["tenants"] => tenants::list(&asked).await?,
+        ["tenants", id] => tenants::page(&asked, id).await?,
+        ["audit"] => audit::page(&asked).await?,
+        ["settings"] => settings::page(&asked).await?,
+        ["settings", "licence"] => settings::licence::page(&asked).await?,
+        ["settings", "configuration"] => settings::config::page(&asked).await?,
+        ["settings", "password"] => settings::password::page(&asked),
         _ => return Err(missing()),
     };
     Ok(Fragment {

@@ -1,6 +1,6 @@
 //! The static records of a zone: the table, and the form of one set.
 
-use super::parts::{Area, confirm, done, lines, may_write, pager, search, sort_head, zone_head};
+use super::parts::{Area, confirm, conflict, done, lines, may_write, pager, search, sort_head, zone_head};
 use super::{Asked, Page};
 use crate::components::empty::Empty;
 use crate::components::field::{Refusal, TextField};
@@ -275,10 +275,22 @@ pub async fn edit(asked: &Asked, zone: &str, record: &str) -> Result<Page, Failu
         None => "New record set".to_owned(),
         Some(set) => format!("{} {}", set.value.name, set.value.rtype),
     };
-    let (form, error) = match asked.draft::<RecordForm>() {
+    let fresh = RecordForm::of(&zone, stored.as_ref());
+    let (mut form, error) = match asked.draft::<RecordForm>() {
         Some(draft) => (draft.form, draft.error),
-        None => (RecordForm::of(&zone, stored.as_ref()), None),
+        None => (fresh.clone(), None),
     };
+    let both = vec![
+        ("Name", fresh.name, form.name.clone()),
+        ("Type", fresh.rtype, form.rtype.clone()),
+        ("TTL", fresh.ttl, form.ttl.clone()),
+        ("Data", fresh.data, lines(&form.data).join("\n")),
+    ];
+    let conflict = conflict(error.as_ref(), both);
+    let error = error.filter(|_| conflict.is_none());
+    if conflict.is_some() {
+        form.revision = fresh.revision;
+    }
     let delete_form = stored
         .as_ref()
         .filter(|_| writes)
@@ -290,6 +302,7 @@ pub async fn edit(asked: &Asked, zone: &str, record: &str) -> Result<Page, Failu
                 <h2 id="record-form">{title.clone()}</h2>
                 {delete_form}
             </header>
+            {conflict}
             {editor(form, error.as_ref(), writes)}
         </section>
     };

@@ -1,6 +1,6 @@
 //! SOA and name servers of a zone, and its end.
 
-use super::parts::{Area, confirm, done, lines, may_write, zone_head};
+use super::parts::{Area, Both, confirm, conflict, done, lines, may_write, zone_head};
 use super::{Asked, Page};
 use crate::components::field::{Refusal, TextField};
 use crate::failure::Failure;
@@ -179,10 +179,16 @@ fn facts(zone: &ZoneView) -> impl IntoView + use<> {
 }
 
 fn editor(asked: &Asked, stored: &Stored<ZoneView>) -> impl IntoView + use<> {
-    let (form, error) = match asked.draft::<ZoneSettingsForm>() {
+    let fresh = ZoneSettingsForm::of(stored);
+    let (mut form, error) = match asked.draft::<ZoneSettingsForm>() {
         Some(draft) => (draft.form, draft.error),
-        None => (ZoneSettingsForm::of(stored), None),
+        None => (fresh.clone(), None),
     };
+    let conflict = conflict(error.as_ref(), both(&fresh, &form));
+    let error = error.filter(|_| conflict.is_none());
+    if conflict.is_some() {
+        form.revision = fresh.revision;
+    }
     let state = FormState::new::<ZoneSettingsForm>(error.clone());
     let fields = &[
         "name",
@@ -214,6 +220,7 @@ fn editor(asked: &Asked, stored: &Stored<ZoneView>) -> impl IntoView + use<> {
             <form class="form" method="post" action=SaveZone::url() novalidate>
                 <input type="hidden" name="form[zone]" value=form.zone />
                 <input type="hidden" name="form[revision]" value=form.revision />
+                {conflict}
                 <Refusal state fields=fields />
                 <div class="form-grid">
                     <TextField state name="name" label="Zone" value=form.name required=true mono=true />
@@ -297,6 +304,24 @@ fn editor(asked: &Asked, stored: &Stored<ZoneView>) -> impl IntoView + use<> {
         </section>
         {delete(asked, &stored.value)}
     }
+}
+
+/// What is stored now beside what was typed.
+fn both(fresh: &ZoneSettingsForm, form: &ZoneSettingsForm) -> Vec<Both> {
+    let servers = |form: &ZoneSettingsForm| lines(&form.name_servers).join("\n");
+    let pair = |label, now: &str, typed: &str| (label, now.to_owned(), typed.to_owned());
+    vec![
+        pair("Zone", &fresh.name, &form.name),
+        pair("Primary name server", &fresh.mname, &form.mname),
+        pair("Name servers", &servers(fresh), &servers(form)),
+        pair("Responsible mailbox", &fresh.rname, &form.rname),
+        pair("Negative TTL", &fresh.minimum, &form.minimum),
+        pair("TTL of the NS set", &fresh.ns_ttl, &form.ns_ttl),
+        pair("TTL of the SOA", &fresh.soa_ttl, &form.soa_ttl),
+        pair("Refresh", &fresh.refresh, &form.refresh),
+        pair("Retry", &fresh.retry, &form.retry),
+        pair("Expire", &fresh.expire, &form.expire),
+    ]
 }
 
 fn delete_hint() -> impl IntoView {

@@ -1,34 +1,20 @@
 //! The pages, a folder a domain.
 
-mod audit;
 mod dashboard;
 mod fragment;
 mod login;
 mod missing;
 mod pools;
 mod services;
-mod sessions;
-mod settings;
-mod signals;
-mod tenants;
-mod tokens;
 mod trace;
-mod users;
 
-pub use audit::AuditPage;
 pub use dashboard::DashboardPage;
 pub use fragment::FragmentPage;
 pub use login::LoginPage;
 pub use missing::{LostPage, MissingPage};
-pub use pools::{NewPoolPage, PoolPage, PoolsPage};
-pub use services::{EditServicePage, NewServicePage, ServicePage, ServicesPage};
-pub use sessions::SessionsPage;
-pub use settings::SettingsPage;
-pub use signals::SignalsPage;
-pub use tenants::TenantsPage;
-pub use tokens::TokensPage;
+pub use pools::{NewPoolPage, PoolPage};
+pub use services::{EditServicePage, NewServicePage, ServicePage};
 pub use trace::TracePage;
-pub use users::{UserPage, UsersPage};
 
 use leptos::prelude::*;
 use leptos_router::hooks::{use_params_map, use_query_map};

@@ -9,6 +9,8 @@ mod send;
 mod values;
 
 pub use data::{Data, use_data, use_data_again};
+#[cfg(not(feature = "ssr"))]
+pub(crate) use send::reveal;
 pub use send::{SendForm, Sending};
 pub use values::values;
 

@@ -90,7 +90,7 @@ fn form_of(event: &SubmitEvent) -> Option<web_sys::HtmlFormElement> {
 /// Leads to what is wrong: the first field that has a problem, else what is said about the form as a whole. Either may be
 /// out of sight, and with the button that was pressed the focus may be gone.
 #[cfg(not(feature = "ssr"))]
-fn reveal(form: &web_sys::HtmlFormElement) {
+pub(crate) fn reveal(form: &web_sys::Element) {
     use wasm_bindgen::JsCast as _;
 
     let find = |selector| form.query_selector(selector).ok().flatten();

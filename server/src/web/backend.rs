@@ -16,13 +16,14 @@ use gslb_api_types::model::{
     ServiceId, SessionId, TenantId, TokenId, UserId,
 };
 use gslb_api_types::{
-    ApiError, AuditEntry, AuditQuery, Dashboard, Event, LicenseDraft, LicenseView, ListQuery, LoginRequest,
-    OpenSession, Page, PasswordChange, PoolStatus, PoolSummary, PoolView, Preview, RoleDraft, RoleView,
-    ServiceRow, ServiceView, SessionView, SettingView, SignalsView, Stored, TenantDraft, TenantView,
-    TokenCreated, TokenDraft, TokenView, Trace, TraceRequest, UserDraft, UserView,
+    ApiError, AuditEntry, AuditQuery, ConfigReport, Dashboard, Event, LicenseDraft, LicenseView, ListQuery,
+    LoginRequest, OpenSession, Page, PasswordChange, PoolStatus, PoolSummary, PoolView, Preview, RoleDraft,
+    RoleView, ServiceRow, ServiceView, SessionView, SettingView, SignalsView, Stored, TenantDraft,
+    TenantView, TokenCreated, TokenDraft, TokenView, Trace, TraceRequest, UserDraft, UserView,
 };
 use gslb_app::backend::{Backend, Filled, Outcome};
 use gslb_core::draft::Proposal;
+use gslb_core::store::RoleRef;
 use gslb_core::{OpError, Ops};
 use leptos::context::use_context;
 use leptos_axum::ResponseOptions;
@@ -54,6 +55,11 @@ pub(super) fn actor() -> Outcome<Actor> {
         Some(Identity(result)) => result.clone(),
         None => Err(ApiError::new("unauthorized", "log in first")),
     }
+}
+
+fn role(id: &str) -> Outcome<RoleRef> {
+    id.parse()
+        .map_err(|_| ApiError::new("not_found", format!("There is no role with the id `{id}`.")))
 }
 
 fn session() -> Outcome<Session> {
@@ -381,16 +387,21 @@ impl Backend for ConsoleBackend {
         written.map(|w| w.value).map_err(failed)
     }
 
+    async fn role(&self, id: String) -> Outcome<Stored<RoleView>> {
+        let (actor, role) = (actor()?, role(&id)?);
+        self.state.ops.get_role(&actor, role).await.map_err(failed)
+    }
+
+    async fn change_role(&self, id: String, draft: RoleDraft, revision: Option<u64>) -> Outcome<RoleView> {
+        let (actor, role) = (actor()?, role(&id)?);
+        let written = self.state.ops.replace_role(&actor, role, revision, &draft).await;
+        written.map(|w| w.value).map_err(failed)
+    }
+
     async fn delete_role(&self, id: String) -> Outcome<()> {
-        let actor = actor()?;
-        let role = id
-            .parse()
-            .map_err(|_| ApiError::new("not_found", format!("There is no role with the id `{id}`.")))?;
-        self.state
-            .ops
-            .delete_role(&actor, role, None)
-            .await
-            .map_err(failed)
+        let (actor, role) = (actor()?, role(&id)?);
+        let deleted = self.state.ops.delete_role(&actor, role, None).await;
+        deleted.map_err(failed)
     }
 
     async fn tokens(&self, query: ListQuery) -> Outcome<Page<Stored<TokenView>>> {
@@ -448,6 +459,24 @@ impl Backend for ConsoleBackend {
         written.map(|w| w.value).map_err(failed)
     }
 
+    async fn tenant(&self, id: TenantId) -> Outcome<Stored<TenantView>> {
+        self.state.ops.get_tenant(&actor()?, id).await.map_err(failed)
+    }
+
+    async fn change_tenant(
+        &self,
+        id: TenantId,
+        draft: TenantDraft,
+        revision: Option<u64>,
+    ) -> Outcome<TenantView> {
+        let written = self
+            .state
+            .ops
+            .replace_tenant(&actor()?, id, revision, &draft)
+            .await;
+        written.map(|w| w.value).map_err(failed)
+    }
+
     async fn delete_tenant(&self, id: TenantId) -> Outcome<()> {
         self.state
             .ops
@@ -469,6 +498,20 @@ impl Backend for ConsoleBackend {
             .list_audit(&actor()?, &filter)
             .await
             .map_err(failed)
+    }
+
+    async fn import_config(
+        &self,
+        text: &str,
+        apply: bool,
+        revision: Option<u64>,
+    ) -> Outcome<(ConfigReport, u64)> {
+        let written = self
+            .state
+            .ops
+            .import_config(&actor()?, text, apply, revision)
+            .await;
+        written.map(|w| (w.value, w.revision)).map_err(failed)
     }
 
     async fn settings(&self) -> Outcome<Vec<SettingView>> {

@@ -281,6 +281,9 @@ async fn the_audit_trail_is_filtered_and_exported_as_lines() {
     assert_eq!(total("actor=bootstrap%20token&object=user").await, 1);
     assert_eq!(total("to=2020-01-01").await, 0);
     assert_eq!(total("from=2020-01-01&object=pool&search=p2").await, 1);
+    assert_eq!(total("search=P2").await, 1);
+    assert_eq!(total("search=created%20pool%20p2").await, 1);
+    assert_eq!(total("search=%25").await, 0);
     let lines = d.get("/audit?format=jsonl&object=pool").await;
     assert_eq!(lines.headers["content-type"], "application/x-ndjson");
     let text = lines.text();

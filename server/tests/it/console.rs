@@ -64,6 +64,11 @@ async fn pages_hold_their_data_without_scripts() {
         ("/sessions", "this one"),
         ("/audit", "www"),
         ("/settings", "dns.port"),
+        ("/settings/licence", "Filter chains of any steps"),
+        ("/settings/configuration", "/api/v1/config/export"),
+        ("/settings/password", "New password, again"),
+        ("/users/roles/viewer", "It is built in, and cannot change."),
+        ("/tenants/00000000-0000-0000-0000-000000000001", "Name"),
     ] {
         let page = send(d.api, Method::GET, path, &[("cookie", &cookie)], "").await;
         assert_eq!(page.status, StatusCode::OK, "{path}");

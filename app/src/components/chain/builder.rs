@@ -187,7 +187,7 @@ fn ChainBuilder(
                 view! {
                     <p class="notice">
                         "Filter chains need the pro tier. A stored chain stays stored, and answers by round-robin until a licence allows it again. "
-                        <a href="/settings#licence">"Install a licence"</a>
+                        <a href="/settings/licence">"Install a licence"</a>
                     </p>
                 }
             })}

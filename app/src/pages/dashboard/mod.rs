@@ -147,7 +147,7 @@ fn LicenceBanner(license: LicenseView) -> impl IntoView {
                 <b>{format!("Running on the {} tier. ", license.tier)}</b>
                 {license.message}
                 " "
-                <a href="/settings#licence">"Install a licence"</a>
+                <a href="/settings/licence">"Install a licence"</a>
             </p>
         }
     })
@@ -210,6 +210,7 @@ fn DownList(board: Dashboard) -> impl IntoView {
         }
         .into_any();
     }
+    let more = (board.members - board.members_healthy).saturating_sub(board.down.len() as u64);
     view! {
         <ul class="down-list">
             {board
@@ -228,6 +229,7 @@ fn DownList(board: Dashboard) -> impl IntoView {
                 })
                 .collect_view()}
         </ul>
+        {(more > 0).then(|| view! { <p class="hint">{format!("and {} more", text::count(more))}</p> })}
     }
     .into_any()
 }

@@ -1,13 +1,11 @@
-//! Pools: list, detail with live members, forms.
+//! Pools: detail with live members, forms.
 
 mod actions;
 mod check;
 mod detail;
 mod edit;
-mod list;
 mod member_form;
 mod members;
 
 pub use detail::PoolPage;
 pub use edit::NewPoolPage;
-pub use list::PoolsPage;

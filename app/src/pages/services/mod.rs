@@ -1,10 +1,8 @@
-//! Services: list, detail, form.
+//! Services: detail, form.
 
 mod delete;
 mod detail;
 mod form;
-mod list;
 
 pub use detail::ServicePage;
 pub use form::{EditServicePage, NewServicePage};
-pub use list::ServicesPage;

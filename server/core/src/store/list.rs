@@ -42,7 +42,7 @@ fn decode(cursor: &str) -> Result<(String, String), StoreError> {
 }
 
 /// A pattern for LIKE in which the text stands for itself.
-fn pattern(search: &str) -> String {
+pub(super) fn pattern(search: &str) -> String {
     let mut pattern = String::from("%");
     for c in search.chars() {
         if matches!(c, '%' | '_' | '\\') {

@@ -1,6 +1,13 @@
 //! What pages written by the server share: heads, lists, fields that the living forms have no use for.
 
+mod conflict;
+mod target;
+
+pub use conflict::{Both, conflict};
+pub use target::{Question, Target};
+
 use super::Asked;
+use crate::components::empty::Empty;
 use crate::components::field::Refusal;
 use crate::components::text;
 use crate::form::FormState;
@@ -10,7 +17,12 @@ use leptos::prelude::*;
 
 /// Whether the caller may change zones.
 pub fn may_write(asked: &Asked) -> bool {
-    asked.session.permissions.contains(&Permission::ZonesWrite)
+    may(asked, Permission::ZonesWrite)
+}
+
+/// Whether the caller has a permission. What sends a form is asked again by the use case.
+pub fn may(asked: &Asked, permission: Permission) -> bool {
+    asked.session.permissions.contains(&permission)
 }
 
 /// Heading of a page; what one can do there stands at its right.
@@ -70,8 +82,10 @@ pub fn done(text: Option<&str>) -> impl IntoView + use<> {
     text.map(|text| view! { <p class="notice good" role="status">{text.to_owned()}</p> })
 }
 
-/// A search box that sends itself by Enter.
+/// A search box that sends itself by Enter, and while one types where there is JavaScript.
 pub fn search(asked: &Asked, label: &'static str) -> impl IntoView + use<> {
+    let sort = asked.param("sort");
+    let sort = (!sort.is_empty()).then(|| view! { <input type="hidden" name="sort" value=sort /> });
     view! {
         <form class="search" method="get" role="search" action=asked.path.clone()>
             <crate::components::Icon name="search" />
@@ -84,6 +98,7 @@ pub fn search(asked: &Asked, label: &'static str) -> impl IntoView + use<> {
                 autocomplete="off"
                 spellcheck="false"
             />
+            {sort}
         </form>
     }
 }
@@ -115,6 +130,28 @@ pub fn sort_head(asked: &Asked, field: &str, name: &'static str) -> impl IntoVie
             </a>
         </th>
     }
+}
+
+/// What an empty list says when it was searched.
+pub fn nothing_found(
+    asked: &Asked,
+    what: (&'static str, &'static str),
+    within: &'static str,
+    href: &'static str,
+) -> AnyView {
+    let why = format!(
+        "No {} has \u{201c}{}\u{201d} in its {within}.",
+        what.0,
+        asked.param("q")
+    );
+    let all = format!("Show all {}", what.1);
+    view! {
+        <Empty heading="Nothing found">
+            <p>{why}</p>
+            <a href=href>{all}</a>
+        </Empty>
+    }
+    .into_any()
 }
 
 /// How much is shown of how much, and the way on.
@@ -267,10 +304,25 @@ impl Area {
     }
 }
 
-/// A moment in UTC: pages that the server writes do not know the viewer's zone.
+/// A moment, Unix milliseconds, in UTC: the browser puts it into the viewer's zone.
 pub fn moment(at: u64) -> impl IntoView + use<> {
     let utc = text::utc(at);
-    view! { <time class="moment" datetime=format!("{}Z", utc.replace(' ', "T"))>{format!("{utc} UTC")}</time> }
+    let iso = format!("{}Z", utc.replace(' ', "T"));
+    let utc = format!("{utc} UTC");
+    let title = utc.clone();
+    view! {
+        <time class="moment" datetime=iso title=title>
+            {utc}
+        </time>
+    }
+}
+
+/// A moment in Unix seconds, or a word for there being none.
+pub fn moment_or(at: Option<u64>, word: &'static str) -> AnyView {
+    match at {
+        Some(at) => moment(at * 1000).into_any(),
+        None => view! { <span class="hint">{word}</span> }.into_any(),
+    }
 }
 
 /// The lines that are not empty, trimmed.

@@ -1,70 +1,54 @@
 //! Signal Weight: the table of zones, and what it does to the answers of each service.
 
-use crate::api::overview::LoadSignals;
+use super::Page;
+use super::parts::head;
 use crate::components::empty::Empty;
-use crate::components::layout::PageHead;
-use crate::components::{loaded, text};
-use crate::live::live_value;
-use crate::rpc::use_data;
-use gslb_api_types::{SignalView, SignalZone, SignalsView};
+use crate::components::text;
+use crate::failure::Failure;
+use gslb_api_types::{SignalView, SignalZone};
 use leptos::prelude::*;
 
 /// The page.
-#[component]
-pub fn SignalsPage() -> impl IntoView {
-    let data = use_data(|| LoadSignals {});
-    view! {
-        <PageHead
-            title="Signal Weight"
-            lead="Carbon, cost or any other value by zone, lower is better. The Signal Weight step prefers members in better zones, and never leaves out a healthy one."
-        />
-        {loaded(data, |data| view! { <SignalsBody data /> })}
-    }
-    .into_any()
+pub async fn page() -> Result<Page, Failure> {
+    let data = crate::api::backend()?.signals().await?;
+    let weight = match data.weight {
+        w if w <= 0.0 => "0: the bias is off".to_owned(),
+        w if w >= 1.0 => "1: the signal alone decides the order".to_owned(),
+        w => {
+            format!(
+                "{w}: {:.0} % signal, {:.0} % health score",
+                w * 100.0,
+                (1.0 - w) * 100.0,
+            )
+        }
+    };
+    let lead = "Carbon, cost or any other value by zone, lower is better. The Signal Weight step prefers members in better zones, and never leaves out a healthy one.";
+    let view = view! {
+        {head("Signal Weight", lead, ().into_any())}
+        <div data-live="">
+            <section class="panel" aria-labelledby="zones">
+                <header class="panel-head">
+                    <h2 id="zones">"Zones"</h2>
+                    <span class="hint">"Weight " <b class="num">{weight}</b></span>
+                </header>
+                {zones(data.zones)}
+            </section>
+            <section class="panel" aria-labelledby="steered">
+                <header class="panel-head">
+                    <h2 id="steered">"Services that use it"</h2>
+                    <span class="hint">"Since the daemon started"</span>
+                </header>
+                {steered(data.services)}
+            </section>
+        </div>
+    };
+    Ok(Page {
+        title: "Signal Weight".to_owned(),
+        view: view.into_any(),
+    })
 }
 
-#[component]
-fn SignalsBody(data: SignalsView) -> impl IntoView {
-    let live = live_value(data, || LoadSignals {});
-    view! {
-        {move || {
-            let data = live.get();
-            let weight = match data.weight {
-                w if w <= 0.0 => "0: the bias is off".to_owned(),
-                w if w >= 1.0 => "1: the signal alone decides the order".to_owned(),
-                w => {
-                    format!(
-                        "{w}: {:.0} % signal, {:.0} % health score",
-                        w * 100.0,
-                        (1.0 - w) * 100.0,
-                    )
-                }
-            };
-            view! {
-                <section class="panel" aria-labelledby="zones">
-                    <header class="panel-head">
-                        <h2 id="zones">"Zones"</h2>
-                        <span class="hint">
-                            "Weight " <b class="num">{weight}</b>
-                        </span>
-                    </header>
-                    <Zones zones=data.zones />
-                </section>
-                <section class="panel" aria-labelledby="steered">
-                    <header class="panel-head">
-                        <h2 id="steered">"Services that use it"</h2>
-                        <span class="hint">"Since the daemon started"</span>
-                    </header>
-                    <Steered services=data.services />
-                </section>
-            }
-        }}
-    }
-    .into_any()
-}
-
-#[component]
-fn Zones(zones: Vec<SignalZone>) -> impl IntoView {
+fn zones(zones: Vec<SignalZone>) -> AnyView {
     if zones.is_empty() {
         return view! {
             <Empty heading="No signals configured">
@@ -149,8 +133,7 @@ fn Zones(zones: Vec<SignalZone>) -> impl IntoView {
     .into_any()
 }
 
-#[component]
-fn Steered(services: Vec<SignalView>) -> impl IntoView {
+fn steered(services: Vec<SignalView>) -> AnyView {
     if services.is_empty() {
         return view! {
             <Empty heading="No service uses signals">

@@ -1,17 +1,15 @@
 //! The audit trail: who changed what, when, from where, and what exactly.
 
-mod diff;
+pub mod diff;
 
-use crate::api::system::LoadAudit;
+use super::parts::{head, moment};
+use super::{Asked, Page, ROWS};
 use crate::components::empty::Empty;
-use crate::components::layout::PageHead;
-use crate::components::list::ROWS;
-use crate::components::{Moment, loaded, text};
-use crate::rpc::use_data;
+use crate::components::text;
+use crate::failure::Failure;
 use diff::Diff;
-use gslb_api_types::{AuditEntry, AuditQuery, Page};
+use gslb_api_types::{AuditEntry, AuditQuery};
 use leptos::prelude::*;
-use leptos_router::hooks::use_query_map;
 
 /// Kinds of objects that the trail can be asked for.
 const KINDS: [&str; 11] = [
@@ -19,21 +17,18 @@ const KINDS: [&str; 11] = [
 ];
 
 /// The part of the trail that the address asks for.
-fn use_trail() -> Memo<AuditQuery> {
-    let query = use_query_map();
-    Memo::new(move |_| {
-        let field = |name: &str| query.with(|query| query.get(name).filter(|text| !text.trim().is_empty()));
-        AuditQuery {
-            limit: Some(ROWS),
-            cursor: field("cursor"),
-            search: field("q"),
-            actor: field("who"),
-            object: field("object"),
-            from: field("from"),
-            to: field("to"),
-            ..AuditQuery::default()
-        }
-    })
+fn part(asked: &Asked) -> AuditQuery {
+    let field = |name| Some(asked.param(name)).filter(|text| !text.trim().is_empty());
+    AuditQuery {
+        limit: Some(ROWS),
+        cursor: field("cursor"),
+        search: field("q"),
+        actor: field("who"),
+        object: field("object"),
+        from: field("from"),
+        to: field("to"),
+        ..AuditQuery::default()
+    }
 }
 
 /// What the address says of a part of the trail, without the place in it.
@@ -48,87 +43,80 @@ fn pairs(query: &AuditQuery) -> [(&'static str, &str); 5] {
 }
 
 /// The page.
-#[component]
-pub fn AuditPage() -> impl IntoView {
-    let trail = use_trail();
-    let data = use_data(move || LoadAudit { query: trail.get() });
-    view! {
-        <PageHead title="Audit" lead="Every change, newest first: written together with the change itself.">
-            <Export trail />
-        </PageHead>
-        <Filters trail />
-        {loaded(data, move |page| view! { <AuditTable trail page /> })}
-    }
-    .into_any()
+pub async fn page(asked: &Asked) -> Result<Page, Failure> {
+    let query = part(asked);
+    let trail = crate::api::backend()?.audit(query.clone()).await?;
+    let lead = "Every change, newest first: written together with the change itself.";
+    let view = view! {
+        {head("Audit", lead, export(&query))}
+        {filters(&query)}
+        {table(&query, &trail)}
+    };
+    Ok(Page {
+        title: "Audit".to_owned(),
+        view: view.into_any(),
+    })
 }
 
 /// What is shown, as JSON lines.
-#[component]
-fn Export(trail: Memo<AuditQuery>) -> impl IntoView {
-    let href = move || {
-        let query = trail.read();
-        let [q, (_, who), object, from, to] = pairs(&query);
-        let search = ("search", q.1);
-        text::link(
-            "/api/v1/audit",
-            &[("format", "jsonl"), search, ("actor", who), object, from, to],
-        )
-    };
+fn export(query: &AuditQuery) -> AnyView {
+    let [q, (_, who), object, from, to] = pairs(query);
+    let search = ("search", q.1);
+    let href = text::link(
+        "/api/v1/audit",
+        &[("format", "jsonl"), search, ("actor", who), object, from, to],
+    );
     view! {
-        <a class="button" href=href download="audit.jsonl">
+        <a class="button" href=href rel="external" download="audit.jsonl">
             "Export as JSON lines"
         </a>
     }
     .into_any()
 }
 
-/// A form that needs no JavaScript: what it asks for is in the address.
-#[component]
-fn Filters(trail: Memo<AuditQuery>) -> impl IntoView {
-    let query = trail.get_untracked();
+/// The form for a part of the trail: what it asks for is in the address.
+fn filters(query: &AuditQuery) -> impl IntoView + use<> {
     let chosen = query.object.clone().unwrap_or_default();
-    let input = |name: &'static str, label: &'static str, kind: &'static str, value: Option<String>| {
+    let input = |name: &'static str, label: &'static str, kind: &'static str, value: &Option<String>| {
         let id = format!("audit-{name}");
         view! {
             <div class="field">
                 <label for=id.clone()>{label}</label>
-                <input id=id name=name type=kind value=value.unwrap_or_default() autocomplete="off" />
+                <input id=id name=name type=kind value=value.clone().unwrap_or_default() autocomplete="off" />
             </div>
         }
     };
+    let kinds = KINDS
+        .into_iter()
+        .map(|kind| {
+            let selected = kind == chosen;
+            view! {
+                <option value=kind selected=selected>
+                    {kind}
+                </option>
+            }
+        })
+        .collect_view();
     view! {
-        <form class="toolbar filters" method="get" role="search" aria-label="Part of the trail">
-            {input("q", "Who or what contains", "search", query.search)}
-            {input("who", "Who", "text", query.actor)}
+        <form class="toolbar filters" method="get" action="/audit" role="search" aria-label="Part of the trail">
+            {input("q", "Who or what contains", "search", &query.search)}
+            {input("who", "Who", "text", &query.actor)}
             <div class="field">
                 <label for="audit-object">"Kind"</label>
                 <select id="audit-object" name="object">
                     <option value="">"all"</option>
-                    {KINDS
-                        .into_iter()
-                        .map(|kind| {
-                            let selected = kind == chosen;
-                            view! {
-                                <option value=kind selected=selected>
-                                    {kind}
-                                </option>
-                            }
-                        })
-                        .collect_view()}
+                    {kinds}
                 </select>
             </div>
-            {input("from", "From, UTC", "date", query.from)}
-            {input("to", "Before, UTC", "date", query.to)}
+            {input("from", "From, UTC", "date", &query.from)} {input("to", "Before, UTC", "date", &query.to)}
             <button class="button" type="submit">
                 "Show"
             </button>
         </form>
     }
-    .into_any()
 }
 
-#[component]
-fn AuditTable(trail: Memo<AuditQuery>, page: Page<AuditEntry>) -> impl IntoView {
+fn table(query: &AuditQuery, page: &gslb_api_types::Page<AuditEntry>) -> AnyView {
     if page.items.is_empty() {
         return view! {
             <Empty heading="Nothing here">
@@ -138,20 +126,18 @@ fn AuditTable(trail: Memo<AuditQuery>, page: Page<AuditEntry>) -> impl IntoView 
         }
         .into_any();
     }
-    let shown = page.items.len() as u64;
-    let query = trail.get_untracked();
-    let pairs = pairs(&query);
+    let pairs = pairs(query);
     let first = query.cursor.is_some().then(|| text::link("/audit", &pairs));
-    let next = page.next_cursor.map(|cursor| {
+    let next = page.next_cursor.as_deref().map(|cursor| {
         let mut all = pairs.to_vec();
-        all.push(("cursor", &cursor));
+        all.push(("cursor", cursor));
         text::link("/audit", &all)
     });
     let all = text::plural(page.total, "change", "changes");
     let summary = if first.is_none() && next.is_none() {
         all
     } else {
-        format!("{} of {all}", text::count(shown))
+        format!("{} of {all}", text::count(page.items.len() as u64))
     };
     view! {
         <div class="table-frame">
@@ -167,9 +153,7 @@ fn AuditTable(trail: Memo<AuditQuery>, page: Page<AuditEntry>) -> impl IntoView 
                         </th>
                     </tr>
                 </thead>
-                <tbody>
-                    {page.items.into_iter().map(|entry| view! { <AuditRow entry /> }).collect_view()}
-                </tbody>
+                <tbody>{page.items.iter().map(row).collect_view()}</tbody>
             </table>
         </div>
         <nav class="pager" aria-label="Parts of the list">
@@ -181,13 +165,11 @@ fn AuditTable(trail: Memo<AuditQuery>, page: Page<AuditEntry>) -> impl IntoView 
     .into_any()
 }
 
-#[component]
-fn AuditRow(entry: AuditEntry) -> impl IntoView {
+fn row(entry: &AuditEntry) -> impl IntoView + use<> {
+    let entry = entry.clone();
     view! {
         <tr>
-            <td data-label="When">
-                <Moment at=entry.at />
-            </td>
+            <td data-label="When">{moment(entry.at)}</td>
             <td data-label="Who">
                 {entry.actor} {entry.from.map(|from| view! { <span class="place mono">{from}</span> })}
             </td>
@@ -208,5 +190,4 @@ fn AuditRow(entry: AuditEntry) -> impl IntoView {
             </td>
         </tr>
     }
-    .into_any()
 }
