@@ -16,6 +16,30 @@ pub fn PermissionTicks(state: FormState, offered: Vec<Permission>, ticked: Ticks
         whole.or_else(part)
     });
     let described = problem_id.clone();
+    let tick = move |permission: Permission| {
+        let text = permission.as_str();
+        let id = format!("{}-{}", state.scope, text.replace(':', "-"));
+        view! {
+            <span class="field-tick">
+                <input
+                    id=id.clone()
+                    name=format!("form[permissions][{text}]")
+                    type="checkbox"
+                    checked=ticked.contains_key(text)
+                />
+                <label for=id class="mono">
+                    {text}
+                </label>
+            </span>
+        }
+    };
+    let groups = by_resource(offered)
+        .into_iter()
+        .map(|group| {
+            let ticks = group.into_iter().map(&tick).collect_view();
+            view! { <div class="permission-group">{ticks}</div> }
+        })
+        .collect_view();
     view! {
         <fieldset
             class="field permissions"
@@ -23,31 +47,30 @@ pub fn PermissionTicks(state: FormState, offered: Vec<Permission>, ticked: Ticks
         >
             <legend>"Permissions"</legend>
             <div class="permission-grid">
-                {offered
-                    .into_iter()
-                    .map(|permission| {
-                        let text = permission.as_str();
-                        let id = format!("{}-{}", state.scope, text.replace(':', "-"));
-                        view! {
-                            <span class="field-tick">
-                                <input
-                                    id=id.clone()
-                                    name=format!("form[permissions][{text}]")
-                                    type="checkbox"
-                                    checked=ticked.contains_key(text)
-                                />
-                                <label for=id class="mono">
-                                    {text}
-                                </label>
-                            </span>
-                        }
-                    })
-                    .collect_view()}
+                {groups}
             </div>
             <Problem id=problem_id message />
         </fieldset>
     }
     .into_any()
+}
+
+/// Those of one resource together.
+fn by_resource(offered: Vec<Permission>) -> Vec<Vec<Permission>> {
+    let resource = |permission: &Permission| permission.as_str().split(':').next();
+    let mut groups: Vec<Vec<Permission>> = Vec::new();
+    for permission in offered {
+        let same = |group: &&mut Vec<Permission>| {
+            group
+                .first()
+                .is_some_and(|p| resource(p) == resource(&permission))
+        };
+        match groups.iter_mut().find(same) {
+            Some(group) => group.push(permission),
+            None => groups.push(vec![permission]),
+        }
+    }
+    groups
 }
 
 /// What the server says of one of them.

@@ -94,7 +94,7 @@ fn row(asked: &Asked, role: &RoleView, writes: bool) -> impl IntoView + use<> {
         <tr>
             <th scope="row">{name}</th>
             <td data-label="Allows">{allows(&role.permissions)}</td>
-            <td class="end">{changes.then(|| delete(asked, role))}</td>
+            <td class="end">{changes.then(|| delete(asked, role, true))}</td>
         </tr>
     }
 }
@@ -127,12 +127,13 @@ pub fn allows(permissions: &[Permission]) -> AnyView {
     view! { <ul class="allows">{groups}</ul> }.into_any()
 }
 
-fn delete(asked: &Asked, role: &RoleView) -> AnyView {
+fn delete(asked: &Asked, role: &RoleView, small: bool) -> AnyView {
     let question = Question {
         to: DeleteRole::url(),
         word: "Delete",
         question: "Only a role that no account has can be deleted.",
         sure: "Delete the role",
+        small,
     };
     question.about(asked, &role.id, &role.name)
 }
@@ -216,7 +217,7 @@ pub async fn page(asked: &Asked, id: &str) -> Result<Page, Failure> {
         <a class="button" href="/users#roles">
             "All roles"
         </a>
-        {changes.then(|| delete(asked, role))}
+        {changes.then(|| delete(asked, role, false))}
     };
     let body = if changes {
         editor(asked, form, error, "Save")

@@ -76,6 +76,7 @@ pub fn table(asked: &Asked, sessions: &[OpenSession], ends: bool) -> AnyView {
 }
 
 fn row(asked: &Asked, session: &OpenSession, ends: bool) -> impl IntoView + use<> {
+    let agent = session.agent.clone().unwrap_or_default();
     let from = session.from.clone().unwrap_or_else(|| "unknown".to_owned());
     let question = Question {
         to: EndSession::url(),
@@ -86,6 +87,7 @@ fn row(asked: &Asked, session: &OpenSession, ends: bool) -> impl IntoView + use<
             "Whoever uses it has to log in again."
         },
         sure: "End the session",
+        small: true,
     };
     let name = format!("the session from {from}");
     let end = ends.then(|| question.about(asked, &session.id.to_string(), &name));
@@ -95,11 +97,66 @@ fn row(asked: &Asked, session: &OpenSession, ends: bool) -> impl IntoView + use<
                 {from} {session.current.then(|| view! { <span class="tag">"this one"</span> })}
             </th>
             <td data-label="Browser">
-                <span class="agent">{session.agent.clone().unwrap_or_else(|| "unknown".to_owned())}</span>
+                <span class="agent" title=agent.clone()>
+                    {browser(&agent)}
+                </span>
             </td>
             <td data-label="Since">{moment(session.since * 1000)}</td>
             <td data-label="Last request">{moment(session.last_seen * 1000)}</td>
             <td class="end">{end}</td>
         </tr>
+    }
+}
+
+/// A browser by the name that it gives itself, in a few words: what claims to be several is the one that only it claims.
+fn browser(agent: &str) -> String {
+    const NAMES: [(&str, &str); 5] = [
+        ("Edg/", "Edge"),
+        ("OPR/", "Opera"),
+        ("Firefox/", "Firefox"),
+        ("Chrome/", "Chrome"),
+        ("Version/", "Safari"),
+    ];
+    const SYSTEMS: [(&str, &str); 6] = [
+        ("Windows", "Windows"),
+        ("iPhone", "iPhone"),
+        ("iPad", "iPad"),
+        ("Android", "Android"),
+        ("Mac OS X", "macOS"),
+        ("Linux", "Linux"),
+    ];
+    if agent.is_empty() {
+        return "unknown".to_owned();
+    }
+    let name = NAMES.iter().find_map(|(mark, name)| {
+        let version: String = agent
+            .split_once(mark)?
+            .1
+            .chars()
+            .take_while(char::is_ascii_digit)
+            .collect();
+        Some(format!("{name} {version}"))
+    });
+    let system = SYSTEMS.iter().find(|(mark, _)| agent.contains(mark));
+    match (name, system) {
+        (Some(name), Some((_, system))) => format!("{name} on {system}"),
+        (Some(name), None) => name,
+        (None, _) => agent.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::browser;
+
+    #[test]
+    fn browsers_are_named_in_a_few_words() {
+        let chrome = "Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/156.0.8078.4 Safari/537.36";
+        assert_eq!(browser(chrome), "Chrome 156 on Windows");
+        assert_eq!(browser(&format!("{chrome} Edg/156.0.1")), "Edge 156 on Windows");
+        let safari = "Mozilla/5.0 (Macintosh; Intel Mac OS X 14_5) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/19.1 Safari/605.1.15";
+        assert_eq!(browser(safari), "Safari 19 on macOS");
+        assert_eq!(browser("curl/8.5.0"), "curl/8.5.0");
+        assert_eq!(browser(""), "unknown");
     }
 }

@@ -124,6 +124,7 @@ fn row(asked: &Asked, tenant: &TenantView, writes: bool) -> impl IntoView + use<
         word: "Delete",
         question: "Only a tenant that owns nothing any more can be deleted.",
         sure: "Delete the tenant",
+        small: true,
     };
     let pick = (!current).then(|| {
         view! {
@@ -223,7 +224,7 @@ pub async fn page(asked: &Asked, id: &str) -> Result<Page, Failure> {
         {conflict}
         <section class="panel" aria-labelledby="name">
             <header class="panel-head">
-                <h2 id="name">"Name"</h2>
+                <h2 id="name">"Rename the tenant"</h2>
             </header>
             {body}
         </section>

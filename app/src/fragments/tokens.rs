@@ -128,6 +128,7 @@ fn row(asked: &Asked, token: &TokenView, writes: bool) -> impl IntoView + use<> 
         word: "Revoke",
         question: "Programs that use it are refused from now on.",
         sure: "Revoke the token",
+        small: true,
     };
     let end = writes.then(|| question.about(asked, &token.id.to_string(), &token.name));
     view! {

@@ -46,6 +46,7 @@ pub fn delete(asked: &Asked, user: &UserView) -> AnyView {
         word: "Delete",
         question: "Its sessions end, and its tokens are refused.",
         sure: "Delete the account",
+        small: false,
     };
     question.about(asked, &user.id.to_string(), &user.name)
 }
@@ -124,6 +125,7 @@ fn row(asked: &Asked, user: &UserView) -> impl IntoView + use<> {
         <tr>
             <th scope="row">
                 <a href=format!("/users/{}", user.id)>{user.name.clone()}</a>
+                " "
                 {own}
             </th>
             <td data-label="Role">{user.role.clone()}</td>

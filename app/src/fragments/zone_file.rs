@@ -148,7 +148,7 @@ fn export(zone: &ZoneView) -> impl IntoView + use<> {
     view! {
         <section class="panel" aria-labelledby="export">
             <header class="panel-head">
-                <h2 id="export">"Give out"</h2>
+                <h2 id="export">"Export"</h2>
                 <a
                     class="button small"
                     rel="external"
@@ -186,7 +186,7 @@ fn editor(form: ImportForm, error: Option<ApiError>) -> impl IntoView {
     view! {
         <section class="panel" aria-labelledby="take">
             <header class="panel-head">
-                <h2 id="take">"Take over"</h2>
+                <h2 id="take">"Import"</h2>
             </header>
             <form class="form" method="post" action=LookAtZoneFile::url()>
                 <input type="hidden" name="form[zone]" value=form.zone />

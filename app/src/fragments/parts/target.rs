@@ -28,6 +28,8 @@ pub struct Question {
     pub question: &'static str,
     /// Words on the second button.
     pub sure: &'static str,
+    /// Whether it stands in a row of a table.
+    pub small: bool,
 }
 
 impl Question {
@@ -44,6 +46,6 @@ impl Question {
             </form>
         };
         let error = refused.and_then(|draft| draft.error);
-        confirm(self.word, name, true, error, form.into_any())
+        confirm(self.word, name, self.small, error, form.into_any())
     }
 }

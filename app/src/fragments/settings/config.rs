@@ -153,7 +153,7 @@ fn export() -> impl IntoView {
     view! {
         <section class="panel" aria-labelledby="export">
             <header class="panel-head">
-                <h2 id="export">"Give out"</h2>
+                <h2 id="export">"Export"</h2>
                 <a class="button" rel="external" download="gslb.yaml" href="/api/v1/config/export">
                     "Download the configuration"
                 </a>
@@ -179,7 +179,7 @@ fn editor(form: ConfigForm, error: Option<ApiError>) -> impl IntoView {
     view! {
         <section class="panel" aria-labelledby="take">
             <header class="panel-head">
-                <h2 id="take">"Take over"</h2>
+                <h2 id="take">"Import"</h2>
             </header>
             <form class="form" method="post" action=LookAtConfig::url()>
                 <Refusal state fields=&["text"] />

@@ -90,7 +90,7 @@ fn facts(license: LicenseView) -> AnyView {
             <State kind=kind word=word />
         </p>
         <p class="hint">{license.message}</p>
-        <dl class="facts">
+        <dl class="facts facts-times">
             {license.customer.map(|customer| fact("Customer", text(customer)))}
             {license.id.map(|id| fact("Id", view! { <span class="mono">{id}</span> }.into_any()))}
             {license.issued_at.map(|at| fact("Issued", moment(at * 1000).into_any()))}

@@ -105,7 +105,11 @@ impl Store {
             // An object has few entries, and an index of its own: the plus keeps the other index out of it.
             (
                 tenant.is_some(),
-                if object_id.is_some() { "+tenant_id = ?1" } else { "tenant_id = ?1" },
+                if object_id.is_some() {
+                    "+tenant_id = ?1"
+                } else {
+                    "tenant_id = ?1"
+                },
             ),
             (object_id.is_some(), "object_id = ?2"),
             (search.is_some(), contains(search.as_deref())),
