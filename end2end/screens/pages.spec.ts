@@ -6,6 +6,7 @@ import { test } from '../fixtures/test.ts';
 const LOOKS = [
   { name: 'light', colorScheme: 'light', viewport: { width: 1280, height: 800 } },
   { name: 'dark', colorScheme: 'dark', viewport: { width: 1280, height: 800 } },
+  { name: '768', colorScheme: 'dark', viewport: { width: 768, height: 1024 } },
   { name: '360', colorScheme: 'light', viewport: { width: 360, height: 740 } },
 ] as const;
 
