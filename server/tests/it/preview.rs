@@ -1,6 +1,6 @@
 //! What a change would do, told by real queries before it is saved.
 
-use crate::harness::{TestDaemon, send};
+use crate::harness::{PASSWORD, TestDaemon, send};
 use http::{Method, StatusCode};
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -251,5 +251,52 @@ async fn the_switch_forgets_what_was_kept() {
     assert_eq!((&told["recording"], &told["queries"]), (&json!(false), &json!(0)));
     ask(&d, US, 5).await;
     assert_eq!(preview(&d, &id, json!({})).await["queries"], 0);
+    d.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_form_tells_what_it_changes_before_it_is_sent() {
+    let (d, _map) = mapped().await;
+    let (id, pool) = service(&d).await;
+    let login = json!({"username": "admin", "password": PASSWORD}).to_string();
+    let login = send(d.api, Method::POST, "/api/v1/session", &[], &login).await;
+    let cookie = login.headers["set-cookie"].to_str().unwrap();
+    let cookie = cookie.split(';').next().unwrap();
+    let page = format!("/services/{id}/edit");
+    let told = send(d.api, Method::GET, &page, &[("cookie", cookie)], "")
+        .await
+        .text();
+    assert!(
+        told.contains("Nobody has asked for this service lately"),
+        "{told}"
+    );
+    ask(&d, US, 6).await;
+    ask(&d, DE, 2).await;
+    let told = send(d.api, Method::GET, &page, &[("cookie", cookie)], "")
+        .await
+        .text();
+    assert!(told.contains("No answer changes, of 8 recent queries."), "{told}");
+    // What the page asks as one changes the form.
+    let form = json!({
+        "id": id, "name": "www", "domain": "www.example.com", "pool_id": pool,
+        "mode": "chain", "filter_chain": ["map-file", "failover"],
+    });
+    let question = json!({"form": form, "clients": ["198.51.100.0/24"]}).to_string();
+    let headers = [
+        ("cookie", cookie),
+        ("content-type", "application/json"),
+        ("sec-fetch-site", "same-origin"),
+    ];
+    let answer = send(d.api, Method::POST, "/rpc/try-routing", &headers, &question).await;
+    assert_eq!(answer.status, StatusCode::OK, "{}", answer.text());
+    let tried = answer.json();
+    assert_eq!(
+        tried["verdict"],
+        "25.0 % of 8 recent queries would get another answer."
+    );
+    let html = tried["html"].as_str().unwrap();
+    for part in ["75.0 %", "203.0.113.0/24", "192.0.2.2", "As here"] {
+        assert!(html.contains(part), "{part} is missing: {html}");
+    }
     d.stop().await;
 }
