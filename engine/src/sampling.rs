@@ -59,8 +59,9 @@ impl Sampling {
         self.bar.store(0, Ordering::Relaxed);
     }
 
-    /// Sets the bar; `queries` is how many there have been in all.
-    pub fn adapt(&self, queries: u64) {
+    /// Sets the bar; `queries` is how many there have been in all. Returns whether it is back to where it was before the first
+    /// query, so that nothing would change by more of it until one is kept.
+    pub fn adapt(&self, queries: u64) -> bool {
         let before = self.seen.swap(queries, Ordering::Relaxed);
         let credit = self.credit.load(Ordering::Relaxed);
         let credit = credit.saturating_add(STEADY).min(BURST);
@@ -69,6 +70,7 @@ impl Sampling {
         let share = u64::MAX / queries.saturating_sub(before).max(1);
         let bar = share.saturating_mul(credit.into());
         self.bar.store(bar, Ordering::Relaxed);
+        credit == BURST && bar == u64::MAX
     }
 }
 
@@ -95,8 +97,9 @@ mod tests {
         assert_eq!(kept(&sampling, 0..200), 200);
         // It is quiet again.
         sampling.adapt(200);
-        sampling.adapt(200);
+        assert!(!sampling.adapt(200));
         assert!(sampling.takes(u64::MAX - 1));
+        assert!((0..40).any(|_| sampling.adapt(200)));
     }
 
     #[test]

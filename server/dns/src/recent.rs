@@ -8,6 +8,7 @@ use gslb_engine::model::ServiceId;
 use gslb_engine::query::QueryContext;
 use gslb_engine::replay::PastQuery;
 use gslb_engine::snapshot::{CompiledService, Snapshot};
+use std::collections::HashSet;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -20,6 +21,8 @@ struct Ring {
     queries: Vec<(ServiceId, PastQuery)>,
     /// Where the next one goes, once it is full.
     next: usize,
+    /// Services of which something was kept, until they have been quiet for a while.
+    watched: HashSet<ServiceId>,
 }
 
 impl Ring {
@@ -70,7 +73,7 @@ impl RecentQueries {
         for ring in &self.rings {
             *lock(ring) = Ring {
                 queries: Vec::with_capacity(room),
-                next: 0,
+                ..Ring::default()
             };
         }
     }
@@ -89,16 +92,22 @@ impl RecentQueries {
             .unwrap_or_default()
     }
 
-    /// Tells every service how many of its queries are to be kept; for every few seconds.
+    /// Tells the services that are asked how many of their queries are to be kept; for every few seconds.
     pub fn adapt(&self, snapshot: &Snapshot) {
-        let on = self.is_on();
-        for service in snapshot.services() {
-            let sampling = &service.slot.sampling;
-            if on {
-                sampling.adapt(service.slot.all_queries());
-            } else {
-                sampling.stop();
-            }
+        for ring in &self.rings {
+            // Threads do without it meanwhile: there may be many services.
+            let mut watched = std::mem::take(&mut lock(ring).watched);
+            watched.retain(|id| snapshot.service(*id).is_some_and(|service| !adapt(service)));
+            lock(ring).watched.extend(watched);
+        }
+    }
+
+    /// Tells every service that its queries are kept, after they were not.
+    pub fn resume(&self, snapshot: &Snapshot) {
+        if self.is_on() {
+            snapshot.services().for_each(|service| {
+                adapt(service);
+            });
         }
     }
 
@@ -111,8 +120,9 @@ impl RecentQueries {
             sampling.stop();
             return;
         }
-        sampling.taken();
         if let Some(Ok(mut ring)) = self.ring(service.id).map(Mutex::try_lock) {
+            sampling.taken();
+            ring.watched.insert(service.id);
             let query = PastQuery::new(context.source, context.subnet, context.family, context.now);
             ring.push((service.id, query));
         }
@@ -124,6 +134,11 @@ impl RecentQueries {
         let at = usize::try_from(low % RINGS as u64).ok()?;
         self.rings.get(at)
     }
+}
+
+/// As [`Sampling::adapt`](gslb_engine::sampling::Sampling::adapt).
+fn adapt(service: &CompiledService) -> bool {
+    service.slot.sampling.adapt(service.slot.all_queries())
 }
 
 fn lock(ring: &Mutex<Ring>) -> MutexGuard<'_, Ring> {
@@ -188,14 +203,34 @@ mod tests {
         assert!(times(&recent, service).is_empty());
         // The service was told to keep nothing: that has to be taken back.
         recent.resize(1000);
-        recent.adapt(&snapshot);
+        recent.resume(&snapshot);
         ask(&recent, service, 3..5);
         assert_eq!(times(&recent, service), [1003, 1004]);
         recent.resize(0);
         assert!(times(&recent, service).is_empty());
-        recent.adapt(&snapshot);
+        recent.resume(&snapshot);
         ask(&recent, service, 5..9);
         assert!(times(&recent, service).is_empty());
+    }
+
+    #[test]
+    fn a_service_is_watched_until_it_has_been_quiet() {
+        let (snapshot, recent) = (snapshot(), RecentQueries::default());
+        let service = snapshot.services().next().unwrap();
+        recent.resize(64_000);
+        let watched = || lock(recent.ring(service.id).unwrap()).watched.len();
+        ask(&recent, service, 0..100_000);
+        let burst = times(&recent, service).len();
+        assert!((256..600).contains(&burst), "{burst}");
+        assert_eq!(watched(), 1);
+        recent.adapt(&snapshot);
+        assert_eq!(watched(), 1);
+        for _ in 0..40 {
+            recent.adapt(&snapshot);
+        }
+        assert_eq!(watched(), 0);
+        ask(&recent, service, 100_000..100_010);
+        assert_eq!((times(&recent, service).len(), watched()), (burst + 10, 1));
     }
 
     #[test]

@@ -302,7 +302,7 @@ impl Daemon {
                 }
                 self.prober.set_rtt_threshold(rtt_threshold(&settings));
                 self.stats.recent.resize(size(settings.dns.recent_queries));
-                self.stats.recent.adapt(&self.core.snapshot.load());
+                self.stats.recent.resume(&self.core.snapshot.load_full());
                 let (applied, ignored) = (reload.applied.join(" "), reload.ignored.join(" "));
                 tracing::info!(applied, needs_restart = ignored, "reloaded");
             }
