@@ -41,7 +41,7 @@ pub use resource::{
 };
 pub use status::{
     Dashboard, DownMember, HostStatus, LoadDraft, MemberStatus, PoolStatus, ProbePoint, RatePoint,
-    SettingView, SignalView, SignalZone, SignalsView,
+    SettingView, SignalView, SignalZone, SignalsAt, SignalsView,
 };
 pub use trace::TraceRequest;
 pub use tsig::{TsigKeyCreated, TsigKeyDraft, TsigKeyView};

@@ -73,6 +73,19 @@ pub struct LoadDraft {
     pub ttl: Option<i64>,
 }
 
+/// A signal table that was in force from `at` until the next one.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+#[serde(rename_all = "camelCase")]
+pub struct SignalsAt {
+    /// When it came into force, Unix milliseconds.
+    pub at: u64,
+    /// 0 switches the bias off, 1 lets it dominate.
+    pub weight: f64,
+    /// Value of each zone, lower is better.
+    pub zones: BTreeMap<String, f64>,
+}
+
 /// One probe.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]

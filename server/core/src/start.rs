@@ -1,7 +1,7 @@
 //! Puts the parts together in the right order, and takes them apart again.
 
 use crate::auth::{Auth, FirstAdmin};
-use crate::clock::Clock;
+use crate::clock::{Clock, to_millis};
 use crate::config::{ConfigError, Reload, Settings, Sources};
 use crate::error::OpError;
 use crate::events::EventBus;
@@ -12,6 +12,7 @@ use crate::reconciler::{Inputs, Reconciler};
 use crate::store::{ConfigLog, Store, StoreError};
 use crate::watch::FileWatch;
 use arc_swap::ArcSwap;
+use gslb_api_types::SignalsAt;
 use gslb_engine::model::{Actor, ZoneDraft};
 use gslb_engine::script::Scripts;
 use gslb_engine::snapshot::SnapshotCell;
@@ -124,6 +125,7 @@ impl Core {
             to_reconciler.files(files);
         });
         watch.set(watched_files(&settings.load()));
+        keep_signals(&store, signals_at(&settings.load(), &clock)).await;
         tasks.spawn(cleanup(store.clone(), clock.clone(), stop.clone()));
         Ok(Self {
             ops,
@@ -153,6 +155,8 @@ impl Core {
         let settings = Arc::new(settings);
         self.settings.store(Arc::clone(&settings));
         self.watch.set(watched_files(&settings));
+        let (store, table) = (self.store.clone(), signals_at(&settings, &self.clock));
+        self.tasks.spawn(async move { keep_signals(&store, table).await });
         self.reconciler.settings(settings);
         Ok(outcome)
     }
@@ -193,6 +197,23 @@ fn watched_files(settings: &Settings) -> Vec<PathBuf> {
     .flatten()
     .cloned()
     .collect()
+}
+
+/// The signal table of settings that are in force from now on.
+fn signals_at(settings: &Settings, clock: &Clock) -> SignalsAt {
+    let signals = settings.signal_settings();
+    SignalsAt {
+        at: u64::try_from(to_millis(clock.now())).unwrap_or_default(),
+        weight: signals.weight,
+        zones: signals.zones,
+    }
+}
+
+/// Keeps a signal table for its history, which nothing depends on.
+async fn keep_signals(store: &Store, table: SignalsAt) {
+    if let Err(error) = store.keep_signals(&table).await {
+        tracing::warn!(error = %crate::error::Chain(&error), "the signal table is missing in its history");
+    }
 }
 
 async fn cleanup(store: Store, clock: Clock, stop: CancellationToken) {

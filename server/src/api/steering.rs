@@ -2,13 +2,13 @@
 
 use super::auth::Caller;
 use super::error::ApiResult;
-use super::extract::Body;
+use super::extract::{Body, Params};
 use crate::state::AppState;
 use crate::views;
 use axum::Json;
 use axum::extract::State;
 use gslb_api_types::model::{FILTERS, FilterInfo};
-use gslb_api_types::{Dashboard, ErrorBody, SignalsView, Trace, TraceRequest};
+use gslb_api_types::{Dashboard, ErrorBody, ListQuery, Page, SignalsAt, SignalsView, Trace, TraceRequest};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
@@ -17,6 +17,7 @@ pub fn router() -> OpenApiRouter<AppState> {
     OpenApiRouter::new()
         .routes(routes!(trace))
         .routes(routes!(signals))
+        .routes(routes!(signal_history))
         .routes(routes!(filters))
         .routes(routes!(dashboard))
 }
@@ -37,6 +38,18 @@ async fn trace(
     responses((status = 200, body = SignalsView)))]
 async fn signals(State(state): State<AppState>, Caller(actor): Caller) -> ApiResult<Json<SignalsView>> {
     Ok(Json(state.ops.signals(&actor)?))
+}
+
+/// The signal tables there have been on this node, newest first: one for each start or reload that brought another.
+#[utoipa::path(get, path = "/signals/history", tag = "steering", operation_id = "getSignalHistory",
+    params(ListQuery),
+    responses((status = 200, body = Page<SignalsAt>)))]
+async fn signal_history(
+    State(state): State<AppState>,
+    Caller(actor): Caller,
+    Params(query): Params<ListQuery>,
+) -> ApiResult<Json<Page<SignalsAt>>> {
+    Ok(Json(state.ops.signal_history(&actor, &query).await?))
 }
 
 /// The palette: every filter with its title, class, tier and one line of help.

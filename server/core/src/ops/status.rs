@@ -2,7 +2,7 @@
 
 use super::{Ops, require};
 use crate::error::OpError;
-use gslb_api_types::{SignalView, SignalZone, SignalsView};
+use gslb_api_types::{ListQuery, Page, SignalView, SignalZone, SignalsAt, SignalsView};
 use gslb_engine::decision::Outcome;
 use gslb_engine::model::{Actor, FilterName, FilterStep, Permission, Routing};
 use std::collections::BTreeMap;
@@ -16,6 +16,15 @@ fn uses_signals(routing: &Routing) -> bool {
 }
 
 impl Ops {
+    /// One page of the signal tables there have been, newest first.
+    ///
+    /// # Errors
+    /// [`OpError::Forbidden`]; [`OpError::Invalid`] for a bad cursor.
+    pub async fn signal_history(&self, actor: &Actor, query: &ListQuery) -> Result<Page<SignalsAt>, OpError> {
+        require(actor, Permission::SignalsRead)?;
+        Ok(self.parts.store.signal_tables(query).await?)
+    }
+
     /// The signal table: values with their origin, members of the tenant in each zone, services that use it.
     ///
     /// # Errors

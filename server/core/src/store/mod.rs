@@ -14,6 +14,7 @@ mod read;
 mod records;
 mod serials;
 mod sessions;
+mod signals;
 mod zone_records;
 
 pub use accounts::{RoleRecord, RoleRef, TenantRecord, TokenRecord, UserRecord};

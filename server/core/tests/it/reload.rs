@@ -1,6 +1,7 @@
 //! Files and settings that change while the daemon runs.
 
 use crate::support::World;
+use gslb_api_types::ListQuery;
 use gslb_core::config::Sources;
 use gslb_core::mmdb_writer::{Database, Row};
 use gslb_core::reconciler::Status;
@@ -107,5 +108,71 @@ async fn new_settings_come_into_force_and_wrong_ones_do_not() {
     );
     assert!(world.reload(&sources("eu=NaN")).is_err());
     assert_eq!(world.settings.load().signals.r#static.0["eu"].to_string(), "5");
+    world.stop().await;
+}
+
+/// Waits until so many signal tables are kept.
+async fn kept(world: &World, tables: u64) {
+    let admin = crate::support::admin();
+    let wait = async {
+        let query = ListQuery::default();
+        while world.ops.signal_history(&admin, &query).await.unwrap().total != tables {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    };
+    let patience = Duration::from_secs(20);
+    assert!(
+        tokio::time::timeout(patience, wait).await.is_ok(),
+        "not {tables} tables"
+    );
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_signal_tables_there_have_been_are_kept() {
+    let world = World::with(Tier::Free, |s| s.with("signals.static", "eu=5", "test")).await;
+    let reload = |signals: &str| {
+        let sources = World::sources(&world.folder, &world.key, Tier::Free);
+        world
+            .reload(&sources.with("signals.static", signals, "test"))
+            .unwrap();
+    };
+    kept(&world, 1).await;
+    // The same again is none.
+    reload("eu=5");
+    world.clock.advance(60);
+    reload("eu=7");
+    kept(&world, 2).await;
+    reload("eu=9.5");
+    kept(&world, 3).await;
+    let admin = crate::support::admin();
+    let page = |cursor: Option<String>| {
+        let query = ListQuery {
+            limit: Some(2),
+            cursor,
+            ..ListQuery::default()
+        };
+        let (ops, admin) = (world.ops.clone(), admin.clone());
+        async move { ops.signal_history(&admin, &query).await.unwrap() }
+    };
+    let newest = page(None).await;
+    let oldest = page(newest.next_cursor.clone()).await;
+    let all: Vec<_> = newest.items.iter().chain(&oldest.items).collect();
+    let values: Vec<f64> = all.iter().map(|table| table.zones["eu"]).collect();
+    assert_eq!(values, [9.5, 7.0, 5.0]);
+    assert!(all[2].at + 60_000 <= all[1].at, "{all:?}");
+    assert_eq!(oldest.next_cursor, None);
+    let query = ListQuery {
+        cursor: Some("elsewhere".to_owned()),
+        ..ListQuery::default()
+    };
+    assert!(world.ops.signal_history(&admin, &query).await.is_err());
+    let nobody = crate::support::actor(&[]);
+    assert!(
+        world
+            .ops
+            .signal_history(&nobody, &ListQuery::default())
+            .await
+            .is_err()
+    );
     world.stop().await;
 }
