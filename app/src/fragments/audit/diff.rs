@@ -7,6 +7,9 @@ use std::collections::BTreeMap;
 /// Longest value that is shown whole.
 const LONG: usize = 160;
 
+/// Most fields that are shown of one change: a pool may have some thousand.
+const MOST: usize = 40;
+
 /// Leaves of a document by their path.
 fn leaves(prefix: &str, value: &Value, out: &mut BTreeMap<String, String>) {
     let join = |name: &str| {
@@ -94,12 +97,14 @@ pub fn Diff(before: Option<Value>, after: Option<Value>) -> impl IntoView {
             text
         }
     };
+    let more = count.saturating_sub(MOST);
     view! {
         <details class="diff">
             <summary>{summary}</summary>
             <dl>
                 {list
                     .into_iter()
+                    .take(MOST)
                     .map(|(field, before, after)| {
                         view! {
                             <div>
@@ -113,6 +118,7 @@ pub fn Diff(before: Option<Value>, after: Option<Value>) -> impl IntoView {
                     })
                     .collect_view()}
             </dl>
+            {(more > 0).then(|| view! { <p class="hint">{format!("and {more} more")}</p> })}
         </details>
     }
     .into_any()

@@ -32,10 +32,11 @@ impl Ops {
         query: &ListQuery,
     ) -> Result<Page<PoolSummary>, OpError> {
         let page = self.list_pools(actor, query).await?;
+        let shown: Vec<_> = page.items.iter().map(|row| row.value.id).collect();
         let services: HashMap<PoolId, u32> = self
             .parts
             .store
-            .services_by_pool(actor.tenant_id)
+            .services_by_pool(&shown)
             .await?
             .into_iter()
             .collect();

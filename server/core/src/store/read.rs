@@ -264,17 +264,20 @@ impl Store {
         rows.into_iter().map(RawRow::read).collect()
     }
 
-    /// Number of services by pool, for the pools of a tenant.
+    /// Number of services of these pools; a pool without any is left out.
     ///
     /// # Errors
     /// The database fails.
-    pub async fn services_by_pool(&self, tenant: TenantId) -> Result<Vec<(PoolId, u32)>, StoreError> {
-        let rows: Vec<(String, u32)> =
-            sqlx::query_as("SELECT pool_id, COUNT(*) FROM services WHERE tenant_id = ? GROUP BY pool_id")
-                .bind(tenant.to_string())
-                .fetch_all(&self.readers)
-                .await
-                .map_err(StoreError::query("count services"))?;
+    pub async fn services_by_pool(&self, pools: &[PoolId]) -> Result<Vec<(PoolId, u32)>, StoreError> {
+        let ids: Vec<_> = pools.iter().map(|id| format!("\"{id}\"")).collect();
+        let rows: Vec<(String, u32)> = sqlx::query_as(
+            "SELECT pool_id, COUNT(*) FROM services
+             WHERE pool_id IN (SELECT value FROM json_each(?)) GROUP BY pool_id",
+        )
+        .bind(format!("[{}]", ids.join(",")))
+        .fetch_all(&self.readers)
+        .await
+        .map_err(StoreError::query("count services"))?;
         Ok(rows
             .into_iter()
             .filter_map(|(id, count)| Some((id.parse().ok()?, count)))
