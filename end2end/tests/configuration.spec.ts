@@ -39,7 +39,7 @@ test('a document is looked at, and then taken over', async ({ page, daemon, java
   await expect(page.getByRole('heading', { name: 'What the document changes' })).toBeVisible();
   await expect(page.getByText('0 created, 1 updated, 0 deleted')).toBeVisible();
   await alive(page, scripted);
-  const row = page.getByRole('row', { name: /^updated service/ });
+  const row = page.getByRole('row').filter({ hasText: 'updated service' });
   await row.getByText('ttl', { exact: true }).first().click();
   await expect(row.locator('ins')).toHaveText(String(ttl));
   expect(await exported(daemon)).not.toContain(`ttl: ${ttl}`);

@@ -264,8 +264,8 @@ fn preview(
                 <table class="stacking">
                     <thead>
                         <tr>
-                            <th scope="col">"What"</th>
                             <th scope="col">"Name"</th>
+                            <th scope="col">"What"</th>
                             <th scope="col">"Change"</th>
                         </tr>
                     </thead>
@@ -295,6 +295,7 @@ fn row(change: &ConfigChange) -> impl IntoView + use<> {
     let kind = change.action.clone();
     view! {
         <tr>
+            <th scope="row">{change.name}</th>
             <td data-label="What">
                 <span>
                     <span class="badge" data-change=kind>
@@ -304,7 +305,6 @@ fn row(change: &ConfigChange) -> impl IntoView + use<> {
                     {change.object}
                 </span>
             </td>
-            <th scope="row">{change.name}</th>
             <td data-label="Change">
                 <Diff before=change.before after=change.after />
             </td>
