@@ -1,15 +1,15 @@
-//! Times a routing decision: name look-up apart, each step, the usual chains; 8, 64 and 512 candidates.
+//! Times a routing decision: name look-up apart, no step, each step, the usual chains; 8, 64 and 512 candidates.
 
 mod timing;
 
 use criterion::{BenchmarkId, Criterion, criterion_group, criterion_main};
-use gslb_engine::chain::{NoTrace, Scratch, evaluate};
+use gslb_engine::chain::{Decision, NoTrace, Scratch, evaluate};
 use gslb_engine::environment::{Environment, MapRule, Signals};
 use gslb_engine::geo::{AsInfo, Country, Geo, Located};
 use gslb_engine::model::Tier;
 use gslb_engine::query::{ClientSubnet, Family, QueryContext};
-use gslb_engine::snapshot::{Found, Slots, Snapshot};
-use gslb_engine::testing::{Placed, Site, crowd, entropy, measure, member, wire};
+use gslb_engine::snapshot::{CompiledService, Found, Slots, Snapshot};
+use gslb_engine::testing::{Placed, Site, crowd, entropy, measure, member, wire, without_steps};
 use std::hint::black_box;
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -110,22 +110,44 @@ fn decisions(c: &mut Criterion) {
     ];
     for size in [8, 64, 512] {
         let mut group = c.benchmark_group(format!("{size} members"));
+        time(
+            &mut group,
+            "no step",
+            &build(size, &["random"], |_| 1),
+            without_steps,
+        );
         for chain in chains {
-            time(&mut group, &chain.join(" "), &build(size, chain, |_| 1));
+            time(
+                &mut group,
+                &chain.join(" "),
+                &build(size, chain, |_| 1),
+                with_its_steps,
+            );
         }
         time(
             &mut group,
             "sticky, weights differ",
             &build(size, &["sticky"], |n| n as i64 % 7 + 1),
+            with_its_steps,
         );
         group.finish();
     }
+}
+
+fn with_its_steps(
+    snapshot: &Snapshot,
+    service: &CompiledService,
+    ctx: &QueryContext<'_>,
+    scratch: &mut Scratch,
+) -> Decision {
+    evaluate(snapshot, service, ctx, scratch, &mut NoTrace)
 }
 
 fn time(
     group: &mut criterion::BenchmarkGroup<'_, criterion::measurement::WallTime>,
     name: &str,
     (snapshot, _slots): &(Snapshot, Slots),
+    decision: impl Fn(&Snapshot, &CompiledService, &QueryContext<'_>, &mut Scratch) -> Decision,
 ) {
     let qname = wire(NAME);
     let Found::Service { service, .. } = snapshot.find(&qname) else {
@@ -148,13 +170,7 @@ fn time(
             now: 1,
             entropy: entropy(n),
         };
-        black_box(evaluate(
-            snapshot,
-            service,
-            black_box(&ctx),
-            &mut scratch,
-            &mut NoTrace,
-        ));
+        black_box(decision(snapshot, service, black_box(&ctx), &mut scratch));
     };
     timing::least(&mut decide, name);
     group.bench_function(BenchmarkId::from_parameter(name), |b| b.iter(&mut decide));

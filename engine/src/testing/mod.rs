@@ -11,6 +11,7 @@ pub use crowd::{Placed, crowd, measure};
 pub use script::{FakeScript, FakeScripts};
 pub use world::World;
 
+use crate::chain::{Decision, NoTrace, Scratch, evaluate_steps};
 use crate::environment::Environment;
 use crate::geo::{AsInfo, Country, Geo, Located, Place};
 use crate::hash::mix;
@@ -18,9 +19,10 @@ use crate::model::{
     DomainName, Endpoint, FilterName, MemberDraft, MemberId, PoolDraft, PoolId, ServiceDraft, ServiceId,
     TenantId, ValidationError, ZoneDraft, ZoneId,
 };
+use crate::query::QueryContext;
 use crate::ranges::Table;
 use crate::slots::MemberSlot;
-use crate::snapshot::{Configuration, Slots, Snapshot};
+use crate::snapshot::{CompiledService, Configuration, Slots, Snapshot};
 use ipnet::IpNet;
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -68,7 +70,11 @@ impl Rows {
         });
         let info = AsInfo {
             number,
-            organisation: index as u64 + 1,
+            organisation: if organisation.is_empty() {
+                0
+            } else {
+                index as u64 + 1
+            },
         };
         self.systems
             .extend(network.parse().ok().map(|network: IpNet| (network, info)));
@@ -88,8 +94,13 @@ impl Rows {
     /// Compiles the rows; no two of a kind may have the same network.
     #[must_use]
     pub fn compile(self) -> CompiledRows {
-        fn table<T>(rows: &[(IpNet, T)]) -> Table {
-            Table::nested((0..).zip(rows).map(|(id, (network, _))| (*network, id)))
+        // Rows with one value have one number, that of the first: neighbours become one network, as in the daemon's tables.
+        fn table<T: PartialEq>(rows: &[(IpNet, T)]) -> Table {
+            let first = |value: &T| (0..).zip(rows).find(|(_, (_, other))| other == value);
+            let numbered = rows
+                .iter()
+                .filter_map(|(network, value)| first(value).map(|(id, _)| (*network, id)));
+            Table::nested(numbered)
         }
         CompiledRows {
             countries: table(&self.countries),
@@ -328,6 +339,16 @@ impl Site {
         let member = members.find(|m| m.endpoint == wanted)?;
         slots.existing_member(member.id).cloned()
     }
+}
+
+/// A decision without any step: what a query to a service costs before its chain.
+pub fn without_steps(
+    snapshot: &Snapshot,
+    service: &CompiledService,
+    ctx: &QueryContext<'_>,
+    scratch: &mut Scratch,
+) -> Decision {
+    evaluate_steps(snapshot, service, &[], ctx, scratch, &mut NoTrace)
 }
 
 /// A draft of a member with an address and a region.

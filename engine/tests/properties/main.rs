@@ -2,5 +2,6 @@
 
 mod chains;
 mod round_robin;
+mod scope;
 mod sites;
 mod sticky;
