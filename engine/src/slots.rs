@@ -354,12 +354,18 @@ mod tests {
         for set in 0..16 {
             slot.turn((set << 32) + 1, 100 + set, true);
         }
-        // Set 0 is the oldest; the new one goes on with its counter, in a trace too.
+        // All but one have been asked for since.
+        for set in (0..16).filter(|set| *set != 9) {
+            slot.turn((set << 32) + 1, 150, true);
+            slot.turn((set << 32) + 1, 150, true);
+        }
+        // The new set goes on with the counter of that one, in a trace too.
         assert_eq!(slot.turn((99 << 32) + 1, 200, false), 6);
         assert_eq!(slot.turn((99 << 32) + 1, 200, true), 6);
         assert_eq!(slot.turn((99 << 32) + 1, 200, true), 7);
         // The others kept theirs.
-        assert_eq!(slot.turn((7 << 32) + 1, 201, true), 6);
+        assert_eq!(slot.turn((7 << 32) + 1, 201, true), 8);
+        assert_eq!(slot.turn(1, 201, true), 8);
     }
 
     #[test]

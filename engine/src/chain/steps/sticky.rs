@@ -286,4 +286,59 @@ mod tests {
         assert_eq!(pins([1, 2, 3, 4, 0]), "4242344341244444");
         assert_eq!(pins([2, 4, 6, 8, 0]), pins([1, 2, 3, 4, 0]));
     }
+
+    /// Of each of 64 subnets, the member that it is pinned to.
+    fn pinned(members: &[(&str, i64)]) -> Vec<String> {
+        let drafts = members.iter().map(|(ip, weight)| MemberDraft {
+            weight: Some(*weight),
+            ..member(ip, "DE")
+        });
+        let site = Site::new()
+            .pool("web", 0, drafts.collect())
+            .chain("www.example.com.", "web", &["sticky"]);
+        let env = Environment {
+            tier: Tier::Pro,
+            ..Environment::default()
+        };
+        let (snapshot, _slots) = site.compile(&env).unwrap();
+        let service = snapshot.services().next().unwrap();
+        let mut scratch = Scratch::new();
+        let pin = |n: u8| {
+            let ctx = QueryContext {
+                qname: b"",
+                family: Family::V6,
+                source: [198, 51, n, 77].into(),
+                subnet: None,
+                now: 0,
+                entropy: 0,
+            };
+            evaluate(&snapshot, service, &ctx, &mut scratch, &mut NoTrace);
+            scratch.answers()[0].to_string()
+        };
+        (0..64).map(pin).collect()
+    }
+
+    #[test]
+    fn ties_go_by_address_in_whatever_order() {
+        // Two addresses with one hash: the second is worked out from the first.
+        let (low, high, other) = ("2001:db8::1", "2001:db8:0:1:34c9:8fc2:a69a:1733", "2001:db8::2");
+        assert_eq!(
+            hash::member(low.parse().unwrap()),
+            hash::member(high.parse().unwrap())
+        );
+        // Equal weights, weights that differ, and a third member that is sometimes ahead of both.
+        for (weight, third) in [(1, 1), (3, 2), (2, 3), (1, 0), (0, 0)] {
+            let orders = [
+                [(low, weight), (high, weight), (other, third)],
+                [(high, weight), (low, weight), (other, third)],
+                [(other, third), (high, weight), (low, weight)],
+            ];
+            let pins = orders.map(|members| pinned(&members));
+            assert_eq!((&pins[0], &pins[0]), (&pins[1], &pins[2]));
+            assert!(pins[0].iter().any(|pin| pin == low));
+            assert!(pins[0].iter().all(|pin| pin != high), "{weight} {third}");
+        }
+        // With more weight there is no tie.
+        assert!(pinned(&[(low, 1), (high, 2)]).iter().all(|pin| pin == high));
+    }
 }
