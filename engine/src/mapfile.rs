@@ -116,8 +116,7 @@ mod tests {
 
     #[test]
     fn rules_targets_and_comments() {
-        let text =
-            "# head\n192.0.2.0/24  eu-west, US ,10.0.0.1 # tail\n\n2001:db8::/32\tDE\n0.0.0.0/0 New York\r\n";
+        let text = "# head\n192.0.2.0/24  eu-west, US ,10.0.0.1, US,::ffff:10.0.0.1 # tail\n\n2001:db8::/32\tDE\n0.0.0.0/0 New York\r\n";
         let rules = parse(text).unwrap();
         let shown: Vec<_> = rules
             .iter()
@@ -142,5 +141,16 @@ mod tests {
         assert!(problems[0].to_string().contains("line 1"), "{}", problems[0]);
         assert!(problems[1].message.contains("192.0.2.0/24"), "{}", problems[1]);
         assert!(problems[2].message.contains("192.0.2.1/32"), "{}", problems[2]);
+        assert!(
+            problems[5].message.contains("a target is missing"),
+            "{}",
+            problems[5]
+        );
+    }
+
+    #[test]
+    fn a_file_of_another_kind_is_told_by_its_first_lines() {
+        let problems = parse(&"<html>\n".repeat(1000)).unwrap_err();
+        assert_eq!((problems.len(), problems[19].line), (MAX_PROBLEMS, 20));
     }
 }

@@ -389,3 +389,6 @@ impl From<&Service> for ServiceDraft {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;
