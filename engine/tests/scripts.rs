@@ -360,12 +360,19 @@ fn a_script_sees_the_query_and_its_candidates() {
     }
 }
 
-fn scope(reads: ScriptReads) -> u8 {
+fn scope_of(reads: ScriptReads, source: u8) -> u8 {
     let scripts = FakeScripts::new().with("a", FakeScript::order(&[0]).reading(reads));
-    Built::new(scripts, 2, &["script:a"])
-        .ask(&query(&wire(NAME)))
-        .0
-        .ecs_scope
+    let qname = wire(NAME);
+    let mut query = query(&qname);
+    query.subnet = Some(ClientSubnet {
+        address: IpAddr::from([198, 51, 100, 0]),
+        source,
+    });
+    Built::new(scripts, 2, &["script:a"]).ask(&query).0.ecs_scope
+}
+
+fn scope(reads: ScriptReads) -> u8 {
+    scope_of(reads, 24)
 }
 
 #[test]
@@ -376,7 +383,7 @@ fn the_scope_follows_what_the_script_reads() {
         client_ip: true,
         ..nothing
     };
-    assert_eq!(scope(ip), 24);
+    assert_eq!((scope(ip), scope_of(ip, 32), scope_of(ip, 9)), (24, 32, 9));
     let country = ScriptReads {
         client_country: true,
         ..nothing
@@ -398,6 +405,43 @@ fn what_a_script_does_not_read_it_does_not_get() {
     });
     let built = Built::new(FakeScripts::new().with("a", blind), 2, &["script:a"]);
     assert_eq!(built.ask(&query(&wire(NAME))).2, None);
+}
+
+#[test]
+fn more_candidates_than_a_word_has_bits_are_told_apart() {
+    let scripts = FakeScripts::new().with(
+        "a",
+        FakeScript::new(|input, order| {
+            let count = u16::try_from(input.candidates.len()).unwrap();
+            order.extend((0..count).rev().flat_map(|position| [position, position]));
+            Ok(())
+        }),
+    );
+    let steps = Built::new(scripts, 130, &["script:a"]).steps();
+    let wanted: Vec<String> = (1..=130).rev().map(|n| format!("10.0.0.{n}")).collect();
+    assert_eq!(after(&steps[0]), wanted);
+}
+
+#[test]
+fn a_thread_that_must_not_wait_leaves_out_what_is_not_quick() {
+    for (quick_up_to, skip, runs) in [
+        (8, true, true),
+        (2, true, false),
+        (2, false, true),
+        (8, false, true),
+    ] {
+        let script = FakeScript::order(&[2]).quick_up_to(quick_up_to);
+        let built = Built::new(FakeScripts::new().with("a", script), 3, &["script:a"]);
+        let mut scratch = Scratch::new();
+        scratch.skip_slow_scripts(skip);
+        let qname = wire(NAME);
+        let ctx = query(&qname);
+        evaluate(&built.snapshot, built.service(), &ctx, &mut scratch, &mut NoTrace);
+        let wanted = [10, 0, 0, if runs { 3 } else { 1 }];
+        assert_eq!(scratch.answers(), [IpAddr::from(wanted)], "{quick_up_to} {skip}");
+        let failure = (!runs).then_some(ScriptFailure::Busy);
+        assert_eq!(scratch.script_failure().cloned(), failure);
+    }
 }
 
 #[test]

@@ -149,6 +149,21 @@ fn random_pairs_are_even() {
 }
 
 #[test]
+fn each_of_three_answers_has_a_draw_of_its_own() {
+    for step in ["random", "weighted-round-robin"] {
+        let built = Built::new(step, 3, &weights(&[1; 4]));
+        let mut chances = BTreeMap::new();
+        for number in 0..64_usize {
+            let answer = vec![number / 16, number / 4 % 4, number % 4];
+            if answer[0] != answer[1] && answer[1] != answer[2] && answer[0] != answer[2] {
+                chances.insert(answer, 1.0 / 24.0);
+            }
+        }
+        follows(&built.answers(), &chances);
+    }
+}
+
+#[test]
 fn weighted_pairs_follow_the_weights_and_nobody_without_one_comes_along() {
     for row in [&[5, 3, 2, 0][..], &[0, 1, 100], &[1, 1, 1, 1], &[7, 0, 0, 9, 2]] {
         let built = Built::new("weighted-round-robin", 2, &weights(row));

@@ -6,7 +6,7 @@
 use gslb_engine::chain::trace;
 use gslb_engine::environment::{Environment, MapRule, Signals};
 use gslb_engine::geo::{Continent, Country, Place, Point, Subdivision};
-use gslb_engine::model::{FILTERS, FilterInfo, GeoDraft, MemberDraft, Tier, WatermarksDraft};
+use gslb_engine::model::{AdminState, FILTERS, FilterInfo, GeoDraft, MemberDraft, Tier, WatermarksDraft};
 use gslb_engine::query::{ClientSubnet, Family, QueryContext};
 use gslb_engine::script::{ScriptFailure, ScriptReads};
 use gslb_engine::testing::{FakeScript, FakeScripts, Rows, Site, entropy, member, wire};
@@ -133,5 +133,30 @@ fn the_trace_of_each_step_is_as_it_was() {
         let name = step.replace(" =", "").replace([':', ' '], "-");
         // As text: what insta makes of the numbers of a value depends on features that other crates switch on.
         insta::assert_snapshot!(name, serde_json::to_string_pretty(&traced(&step)).unwrap());
+    }
+}
+
+#[test]
+fn the_gate_is_told_when_it_is_off_too() {
+    for (min_healthy, open) in [(0, true), (2, true), (3, false)] {
+        let mut drafts = members();
+        drafts[1].admin_state = Some(AdminState::Down);
+        let site =
+            Site::new()
+                .pool("web", min_healthy, drafts)
+                .chain("www.example.com.", "web", &["failover"]);
+        let (snapshot, _slots) = site.compile(&environment()).unwrap();
+        let context = QueryContext {
+            qname: b"",
+            family: Family::V4,
+            source: "203.0.113.53".parse().unwrap(),
+            subnet: None,
+            now: 0,
+            entropy: 0,
+        };
+        let service = snapshot.services().next().unwrap();
+        let gate = trace(&snapshot, service, &context, None, || 0).gate;
+        assert_eq!(i64::from(gate.min_healthy), min_healthy);
+        assert_eq!((gate.healthy, gate.open), (2, open));
     }
 }

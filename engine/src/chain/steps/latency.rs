@@ -220,3 +220,23 @@ fn nth_in_region(pool: &CompiledPool, set: &[Candidate], region: ClientRegion, s
     }
     0
 }
+
+#[cfg(test)]
+mod tests {
+    use super::median;
+
+    #[test]
+    fn the_median_lies_between_the_two_in_the_middle() {
+        for (times, wanted) in [
+            (&mut [][..], 0),
+            (&mut [7], 7),
+            (&mut [9, 2, 5], 5),
+            (&mut [30, 10], 20),
+            (&mut [1, 3, 100, 2], 2),
+            (&mut [5, 3], 4),
+            (&mut [u64::MAX, u64::MAX], u64::MAX),
+        ] {
+            assert_eq!(median(times), wanted, "{times:?}");
+        }
+    }
+}

@@ -69,3 +69,54 @@ pub(super) fn run<S: Sink>(run: &mut Run<'_>, scratch: &mut Scratch, sink: &mut 
     }
     Report::new(StepAction::Reordered, Reason::BySignal { steered, changed })
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::chain::{NoTrace, Scratch, evaluate};
+    use crate::environment::{Environment, Signals};
+    use crate::model::Tier;
+    use crate::query::{Family, QueryContext};
+    use crate::testing::{Site, member};
+    use std::sync::atomic::Ordering;
+
+    /// Queries counted as steered, of three.
+    fn steered(chain: &[&str], weight: f64) -> u64 {
+        let members = vec![member("10.0.0.1", "a"), member("10.0.0.2", "b")];
+        let site = Site::new()
+            .pool("web", 0, members)
+            .chain("www.example.com.", "web", chain);
+        let env = Environment {
+            signals: Signals {
+                zones: [("a".into(), 2.0), ("b".into(), 1.0)].into(),
+                weight,
+            },
+            tier: Tier::Pro,
+            ..Environment::default()
+        };
+        let (snapshot, _slots) = site.compile(&env).unwrap();
+        let service = snapshot.services().next().unwrap();
+        let mut scratch = Scratch::new();
+        for entropy in 0..3 {
+            let ctx = QueryContext {
+                qname: b"",
+                family: Family::V4,
+                source: [192, 0, 2, 1].into(),
+                subnet: None,
+                now: 0,
+                entropy,
+            };
+            let decision = evaluate(&snapshot, service, &ctx, &mut scratch, &mut NoTrace);
+            service.count(&decision, &scratch);
+        }
+        service.slot.signal_steered.load(Ordering::Relaxed)
+    }
+
+    #[test]
+    fn queries_are_counted_whose_first_candidate_changed() {
+        assert_eq!(steered(&["signal-weight"], 0.5), 3);
+        // The second time the order is that already; it was steered all the same.
+        assert_eq!(steered(&["signal-weight", "signal-weight"], 0.5), 3);
+        assert_eq!(steered(&["signal-weight"], 0.0), 0);
+        assert_eq!(steered(&["failover"], 0.5), 0);
+    }
+}
