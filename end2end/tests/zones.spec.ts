@@ -140,3 +140,40 @@ test('a zone is signed, its key rolled, and the DS shown', async ({ page, daemon
   await fresh.getByRole('button', { name: 'Remove' }).click();
   await expect(page.getByText('The key is removed.')).toBeVisible();
 });
+
+test('what two change in one record set at once is told to the second', async ({ page, daemon, browser, javaScriptEnabled }) => {
+  const scripted = javaScriptEnabled !== false;
+  await logIn(page, daemon);
+  await newZone(page, `twice-${scripted ? 'live' : 'plain'}.example`, scripted);
+  await page.getByRole('link', { name: 'Add a record set' }).click();
+  await alive(page, scripted);
+  await page.locator('#record-name').fill('www');
+  await page.locator('#record-type').fill('A');
+  await page.locator('#record-data').fill('192.0.2.1');
+  await page.getByRole('button', { name: 'Save' }).click();
+  await page.getByRole('link', { name: 'www A' }).click();
+  await expect(page.locator('#record-data')).toHaveValue('192.0.2.1');
+  await alive(page, scripted);
+
+  const other = await browser.newContext({ javaScriptEnabled: scripted });
+  const theirs = await other.newPage();
+  await logIn(theirs, daemon);
+  await theirs.goto(page.url());
+  await alive(theirs, scripted);
+  await page.locator('#record-data').fill('192.0.2.1\n192.0.2.2');
+  await page.getByRole('button', { name: 'Save' }).click();
+  await expect(page.getByText('Saved. Queries are answered by it now.')).toBeVisible();
+
+  await theirs.locator('#record-ttl').fill('77');
+  await theirs.getByRole('button', { name: 'Save' }).click();
+  const told = theirs.locator('.conflict');
+  await expect(told.getByRole('row', { name: /^Data/ })).toContainText('192.0.2.2');
+  await expect(told.getByRole('row', { name: /^TTL/ })).toContainText('77');
+  await expect(theirs.locator('#record-ttl')).toHaveValue('77');
+  await alive(theirs, scripted);
+  await theirs.locator('#record-data').fill('192.0.2.1\n192.0.2.2');
+  await theirs.getByRole('button', { name: 'Save' }).click();
+  await expect(theirs.getByText('Saved. Queries are answered by it now.')).toBeVisible();
+  await expect(theirs.getByRole('row', { name: /^www A/ })).toContainText('77 s');
+  await other.close();
+});
