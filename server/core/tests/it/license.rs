@@ -149,6 +149,16 @@ async fn a_stored_licence_comes_into_force_at_once_and_goes_with_its_deletion() 
         world.ops.delete_license(&admin()).await,
         Err(OpError::NotFound { .. })
     ));
+    // The chain was stored all the time, and is back with a licence.
+    world
+        .ops
+        .put_license(&admin(), &LicenseDraft { license: text })
+        .await
+        .unwrap();
+    let snapshot = world.snapshot.load();
+    let back = snapshot.service(id).unwrap();
+    assert!(!back.licence_fallback);
+    assert_eq!(back.routing.summary(), "geo-ip→round-robin");
     world.stop().await;
 }
 

@@ -1,11 +1,13 @@
 //! Files and settings that change while the daemon runs.
 
-use crate::support::World;
+use crate::support::{World, admin, service};
 use gslb_api_types::ListQuery;
 use gslb_core::config::Sources;
 use gslb_core::mmdb_writer::{Database, Row};
 use gslb_core::reconciler::Status;
-use gslb_engine::model::Tier;
+use gslb_engine::chain::trace;
+use gslb_engine::model::{ServiceDraft, ServiceId, Tier};
+use gslb_engine::query::{Family, QueryContext};
 use std::path::Path;
 use std::time::Duration;
 
@@ -70,18 +72,43 @@ async fn a_file_that_is_missing_at_the_start_may_come_later() {
     world.stop().await;
 }
 
+/// Who answers a client of 198.51.100.0/24, by the rules in force.
+fn steered(world: &World, service: ServiceId) -> Vec<String> {
+    let snapshot = world.snapshot.load();
+    let query = QueryContext {
+        qname: b"",
+        family: Family::V4,
+        source: [198, 51, 100, 7].into(),
+        subnet: None,
+        now: 0,
+        entropy: 0,
+    };
+    trace(&snapshot, snapshot.service(service).unwrap(), &query, None, || 0).answers
+}
+
 #[tokio::test(flavor = "multi_thread")]
-async fn a_wrong_map_file_leaves_the_old_rules() {
+async fn a_changed_map_file_comes_into_force_and_a_wrong_one_leaves_the_old_rules() {
     let files = tempfile::tempdir().unwrap();
     let path = files.path().join("map.txt");
-    std::fs::write(&path, "192.0.2.0/24 DE\n").unwrap();
+    std::fs::write(&path, "198.51.100.0/24 192.0.2.2\n").unwrap();
     let world = World::with(Tier::Free, |s| s.with("routing.mapFile", path.display(), "test")).await;
     assert!(world.reconciler.status().file_errors.is_empty());
-    std::fs::write(&path, "192.0.2.0/24 DE\n192.0.2.0/24 US\n").unwrap();
+    let pool = world.pool("web").await;
+    let draft = ServiceDraft {
+        algorithm: Some("map-file".to_owned()),
+        ..service("www", "www.example.com", &pool)
+    };
+    let id = world.ops.create_service(&admin(), &draft).await.unwrap().value.id;
+    assert_eq!(steered(&world, id), ["192.0.2.2"]);
+    std::fs::write(&path, "198.51.100.0/24 192.0.2.1\n198.51.100.0/24 US\n").unwrap();
     until(&world, "error", |s| {
         s.file_errors.iter().any(|e| e.contains("line 2"))
     })
     .await;
+    assert_eq!(steered(&world, id), ["192.0.2.2"]);
+    std::fs::write(&path, "198.51.100.0/24 192.0.2.1\n").unwrap();
+    until(&world, "recovery", |s| s.file_errors.is_empty()).await;
+    assert_eq!(steered(&world, id), ["192.0.2.1"]);
     world.stop().await;
 }
 
@@ -101,7 +128,7 @@ async fn new_settings_come_into_force_and_wrong_ones_do_not() {
     );
     until(&world, "reload", |s| s.generation > before).await;
     assert_eq!(world.settings.load().signals.r#static.0["eu"].to_string(), "5");
-    let view = world.ops.signals(&crate::support::admin()).unwrap();
+    let view = world.ops.signals(&admin()).unwrap();
     assert_eq!(
         (view.zones[0].zone.as_str(), view.zones[0].value),
         ("eu", Some(5.0))
@@ -113,7 +140,7 @@ async fn new_settings_come_into_force_and_wrong_ones_do_not() {
 
 /// Waits until so many signal tables are kept.
 async fn kept(world: &World, tables: u64) {
-    let admin = crate::support::admin();
+    let admin = admin();
     let wait = async {
         let query = ListQuery::default();
         while world.ops.signal_history(&admin, &query).await.unwrap().total != tables {
@@ -144,7 +171,7 @@ async fn the_signal_tables_there_have_been_are_kept() {
     kept(&world, 2).await;
     reload("eu=9.5");
     kept(&world, 3).await;
-    let admin = crate::support::admin();
+    let admin = admin();
     let page = |cursor: Option<String>| {
         let query = ListQuery {
             limit: Some(2),
