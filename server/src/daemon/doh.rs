@@ -68,9 +68,14 @@ async fn by_post(
         .unwrap_or_default()
         .trim();
     if !kind.eq_ignore_ascii_case(MESSAGE) {
+        let what = if kind.is_empty() {
+            "something unnamed"
+        } else {
+            kind
+        };
         return wrong(
             StatusCode::UNSUPPORTED_MEDIA_TYPE,
-            format!("the body is sent as `{kind}`; send it as {MESSAGE}"),
+            format!("the body is sent as {what}; send it as {MESSAGE}"),
         );
     }
     match body {

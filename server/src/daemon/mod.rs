@@ -1,39 +1,35 @@
-//! Start, run and stop, on one screen each.
+//! Start, reload and stop; `run` makes a program of it.
 
 mod cap;
+mod dns;
 mod doh;
 mod follow;
 mod http;
 mod metrics;
+mod run;
 mod signals;
 
-use crate::cli::RunArgs;
-use crate::demo::{self, Demo};
-use crate::logging::{self, LogLevel};
+pub use run::{run, with_ports};
+
+use crate::logging::LogLevel;
 use crate::rate::RateLog;
 use crate::shares::ShareLog;
-use crate::state::{AppState, Shared, unix_seconds};
+use crate::state::{AppState, Shared};
 use crate::web::origin::Scheme;
-use crate::{EXIT_CONFIG, api, web};
+use crate::{api, web};
 use anyhow::Context;
 use cap::Cap;
+use dns::{dns_settings, rtt_threshold, start_names};
 use gslb_core::Core;
 use gslb_core::clock::Clock;
-use gslb_core::config::{ConfigError, PortOrOff, Settings, Sources};
-use gslb_dns::{
-    Certificate, CookieSecret, DnsServer, DnsSettings, DnsStats, Encrypted, Notifier, RateLimit, TcpLimits,
-    Transport,
-};
+use gslb_core::config::{ConfigError, Settings, Sources};
+use gslb_dns::{DnsServer, DnsStats, Notifier, Transport};
 use gslb_engine::model::MemberId;
-use gslb_probe::{Names, Prober, ProberSettings, SystemClock, Upstream};
+use gslb_probe::{Names, Prober, ProberSettings, SystemClock};
 use gslb_script::{WorkerProgram, Workers};
 use http::{HttpServers, Tls};
-use signals::{Signals, Wish};
 use std::collections::HashMap;
-use std::io::Write;
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener};
-use std::path::Path;
-use std::process::ExitCode;
+use std::net::{SocketAddr, TcpListener};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio::sync::mpsc;
@@ -330,203 +326,4 @@ impl Daemon {
         self.core.stop().await;
         tracing::info!("stopped");
     }
-}
-
-/// Starts what looks host names up: at the configured resolvers, those of the system, or the one that a system without a
-/// list of them has (resolv.conf(5)).
-fn start_names(settings: &Settings) -> anyhow::Result<Names> {
-    let clock = Arc::new(SystemClock);
-    let servers = &settings.dns.resolvers.0;
-    if !servers.is_empty() {
-        return Ok(Names::start(&Upstream::Servers(servers.clone()), clock)?);
-    }
-    Names::start(&Upstream::System, clock.clone()).or_else(|error| {
-        tracing::warn!(%error, "host names are looked up at 127.0.0.1");
-        let local = SocketAddr::from((Ipv4Addr::LOCALHOST, 53));
-        Ok(Names::start(&Upstream::Servers(vec![local]), clock)?)
-    })
-}
-
-fn rtt_threshold(settings: &Settings) -> Duration {
-    Duration::try_from_secs_f64(settings.latency.min_rtt_threshold_ms.0 / 1_000.0).unwrap_or_default()
-}
-
-/// The configured addresses of DNS, with a port.
-fn dns_addresses(settings: &Settings, port: u16) -> Vec<SocketAddr> {
-    let ip = settings.dns.listen_addr;
-    let mut addresses = vec![SocketAddr::new(ip, port)];
-    if ip == IpAddr::V6(Ipv6Addr::UNSPECIFIED) {
-        // A socket of its own for IPv4: the one for IPv6 takes that family alone.
-        addresses.push(SocketAddr::new(Ipv4Addr::UNSPECIFIED.into(), port));
-    }
-    addresses
-}
-
-fn dns_settings(settings: &Settings, certificate: Option<&Certificate>) -> DnsSettings {
-    let dns = &settings.dns;
-    let at = |port: PortOrOff| {
-        let addresses = port.0.map(|port| dns_addresses(settings, port));
-        addresses.unwrap_or_default()
-    };
-    DnsSettings {
-        listen: dns_addresses(settings, dns.port.0),
-        udp_threads: size(dns.udp_threads),
-        nsid: dns.nsid.as_ref().map(|text| text.clone().into_bytes()),
-        encrypted: certificate.map(|certificate| Encrypted {
-            certificate: certificate.clone(),
-            tls: at(dns.tls_port),
-            quic: at(dns.quic_port),
-        }),
-        tcp: TcpLimits {
-            connections: size(settings.dns.tcp_connections),
-            connections_per_client: size(settings.dns.tcp_connections_per_client),
-            idle: Duration::from_secs(settings.dns.tcp_idle_seconds.into()),
-        },
-        cookies: cookie_secrets(settings),
-        // The settings have been checked: none of these is cut.
-        payload_without_cookie: settings.dns.payload_without_cookie.min(1232) as u16,
-        rate: RateLimit {
-            responses_per_second: settings.rate_limit.responses_per_second,
-            slip: settings.rate_limit.slip,
-            ipv4_prefix: settings.rate_limit.ipv4_prefix.min(32) as u8,
-            ipv6_prefix: settings.rate_limit.ipv6_prefix.min(128) as u8,
-        },
-        proxies: dns.proxy_protocol_from.0.clone(),
-        transfers: size(dns.transfers),
-    }
-}
-
-fn size(number: u32) -> usize {
-    usize::try_from(number).unwrap_or(usize::MAX)
-}
-
-/// The configured secrets of DNS cookies, or those kept beside the database.
-fn cookie_secrets(settings: &Settings) -> Vec<CookieSecret> {
-    let mut secrets = settings.dns.cookie_secrets.0.clone();
-    if secrets.is_empty() {
-        let folder = settings.database.path.parent().unwrap_or(Path::new(""));
-        let kept = gslb_core::cookies::kept_in(folder, unix_seconds());
-        secrets = kept.unwrap_or_else(|error| {
-            tracing::warn!(%error, "secrets of DNS cookies cannot be kept: the next start makes new ones");
-            Vec::new()
-        });
-    }
-    secrets.into_iter().map(CookieSecret::new).collect()
-}
-
-/// Puts the ports of the command line over those of file and environment.
-#[must_use]
-pub fn with_ports(mut sources: Sources, args: &RunArgs) -> Sources {
-    let ports = [
-        ("dns.port", args.dns_port, "--dns-port"),
-        ("api.port", args.api_port, "--api-port"),
-        ("metrics.port", args.metrics_port, "--metrics-port"),
-    ];
-    for (setting, port, what) in ports {
-        if let Some(port) = port {
-            sources = sources.with(setting, port, what);
-        }
-    }
-    sources
-}
-
-/// Settings come from here, at the start and at each reload.
-fn sources_of(args: &RunArgs, demo: Option<&Demo>) -> anyhow::Result<Sources> {
-    let sources = match demo {
-        Some(demo) => demo.sources()?,
-        None => Sources::of_process(args.config.as_deref())?,
-    };
-    Ok(with_ports(sources, args))
-}
-
-/// Runs the daemon until it is told to stop.
-///
-/// # Errors
-/// It cannot start.
-pub fn run(args: RunArgs) -> anyhow::Result<ExitCode> {
-    let demo = args
-        .demo
-        .then(|| Demo::prepare(args.data.as_deref()))
-        .transpose()?;
-    let settings = match sources_of(&args, demo.as_ref()).and_then(|s| Ok(s.load()?)) {
-        Ok(settings) => settings,
-        Err(error) if error.is::<ConfigError>() => {
-            // Logging is itself configured: there is none yet.
-            let _ = writeln!(std::io::stderr(), "gslbd: {error}");
-            return Ok(ExitCode::from(EXIT_CONFIG));
-        }
-        Err(error) => return Err(error),
-    };
-    let level = logging::init(settings.log.level.as_str(), settings.log.format)?;
-    let mut args = args;
-    if demo.is_some() {
-        // The demo must start on any machine: a taken port gives way.
-        let loopback = settings.dns.listen_addr;
-        args.dns_port = Some(demo::or_free("DNS", loopback, settings.dns.port.0));
-        args.api_port = Some(demo::or_free("the API", loopback, settings.api.port.0));
-        args.metrics_port = Some(demo::or_free("metrics", loopback, settings.metrics.port.0));
-    }
-    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
-    runtime.block_on(serve(&args, demo.as_ref(), level))?;
-    Ok(ExitCode::SUCCESS)
-}
-
-async fn serve(args: &RunArgs, demo: Option<&Demo>, level: LogLevel) -> anyhow::Result<()> {
-    let mut signals = Signals::new()?;
-    let sources = sources_of(args, demo)?;
-    let daemon = Daemon::start(sources.clone(), Some(level), WorkerProgram::this()).await?;
-    if let Some(demo) = demo {
-        demo.furnish(&daemon.core.ops).await?;
-    }
-    announce(&daemon, demo);
-    loop {
-        match signals.next().await {
-            Wish::Stop => break,
-            // The demo's licence is made at its start: only the file is read again.
-            Wish::Reload if demo.is_some() => daemon.reload(reread(&sources, args)).await,
-            Wish::Reload => {
-                let sources = Sources::of_process(args.config.as_deref()).map(|s| with_ports(s, args));
-                daemon.reload(sources).await;
-            }
-        }
-    }
-    daemon.stop().await;
-    Ok(())
-}
-
-/// The same sources with the file's text of now.
-fn reread(sources: &Sources, args: &RunArgs) -> Result<Sources, ConfigError> {
-    let path = sources.file.as_ref().map(|(path, _)| path.clone());
-    let mut fresh = Sources::of_process(path.as_deref().or(args.config.as_deref()))?;
-    fresh.overrides.clone_from(&sources.overrides);
-    Ok(fresh)
-}
-
-/// Tells a person what to do next. A first start's password is shown this once, and only on the terminal.
-fn announce(daemon: &Daemon, demo: Option<&Demo>) {
-    let first = daemon.core.first_admin.as_ref();
-    let mut out = std::io::stdout().lock();
-    // A closed standard output is no reason to stop.
-    let _ = match demo {
-        Some(demo) => {
-            let configured = daemon.core.settings.load().admin.password.clone();
-            let password =
-                first.and_then(|f| f.password.clone().or(configured.map(|s| s.expose().to_owned())));
-            let text = demo.greeting(
-                &daemon.console(),
-                daemon.dns_addr(),
-                daemon.metrics_addr(),
-                password.as_deref(),
-            );
-            writeln!(out, "{text}")
-        }
-        None => match first.and_then(|f| Some((&f.name, f.password.as_ref()?))) {
-            Some((name, password)) => writeln!(
-                out,
-                "First start. Log in at {} as {name} with the password {password}\nIt is shown this once: change it there.",
-                daemon.console()
-            ),
-            None => Ok(()),
-        },
-    };
 }

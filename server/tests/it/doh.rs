@@ -191,6 +191,8 @@ async fn what_is_no_query_is_told_in_words() {
             415,
             MESSAGE,
         ),
+        (Method::POST, "/dns-query", &[], b"x", 415, "something unnamed"),
+        (Method::POST, "/dns-query", &post, b"", 400, "no DNS query"),
         (Method::POST, "/dns-query", &post, b"x", 400, "no DNS query"),
         (Method::POST, "/dns-query", &post, &reply, 400, "no DNS query"),
         (Method::POST, "/dns-query", &post, &long, 413, "65535"),
