@@ -148,13 +148,20 @@ pub(crate) fn decide<'s>(
             ..Plan::error(rcode::FORMERR)
         });
     }
+    // "No such data" would be true, but of no use to whoever wants something done (RFC 8906 §3.1.2).
+    if code::is_meta(query.qtype) {
+        return Ok(Plan {
+            ede: [Some(Ede::MetaType), None],
+            ..Plan::error(rcode::NOTIMP)
+        });
+    }
     let mut question = query.addresses();
     // The zone of the last alias: in its name a chain ends that leaves this server.
     let mut from = None;
     let mut trail = Trail::default();
     for aliases in 0..=MAX_ALIASES {
         let found = snapshot.find(question.name);
-        if let Some(plan) = lookup::security(found, query.qtype) {
+        if let Some(plan) = lookup::security(found, query) {
             return Ok(trail.end(plan, aliases));
         }
         let plan = match found {
@@ -204,7 +211,7 @@ pub(crate) fn decide<'s>(
 
 /// The response code for a name that does not exist. To a validator the reply proves that the name has no data, and
 /// NXDOMAIN would contradict that, unless it says that it knows better (RFC 9824 §3.1, §5.1).
-fn no_such_name(zone: &CompiledZone, query: &Query<'_>) -> u16 {
+pub(crate) fn no_such_name(zone: &CompiledZone, query: &Query<'_>) -> u16 {
     match query.edns {
         Some(edns) if edns.dnssec_ok && !edns.compact_ok && zone.signed.is_some() => rcode::NOERROR,
         _ => rcode::NXDOMAIN,

@@ -3,8 +3,8 @@
 //! All records come out of the snapshot as they are, with one exception: the address hints of an SVCB or HTTPS record
 //! whose target is a service. A client may connect by them alone, and so they are what the service answers this client.
 
-use crate::decide::{Addresses, Answer, Asker, Plan, steer};
-use crate::wire::code;
+use crate::decide::{Addresses, Answer, Asker, Plan, no_such_name, steer};
+use crate::wire::{Query, code, rcode};
 use gslb_engine::chain::{Scratch, Sink};
 use gslb_engine::model::RecordType;
 use gslb_engine::query::Family;
@@ -27,16 +27,19 @@ pub(crate) fn alias(records: &NodeRecords, qtype: u16) -> Option<&[u8]> {
     records.get(code::CNAME)?.alias()
 }
 
-/// Questions for the records that say what a name of a signed zone has; an alias has them too. What is delegated, and what
-/// does not exist, is answered as for other types.
-pub(crate) fn security(found: Found<'_>, qtype: u16) -> Option<Plan<'_>> {
-    let answer = match qtype {
+/// Questions for the records that say what a name of a signed zone has; an alias has them too, and to a validator so has a
+/// name that does not exist: a proof that there is no NSEC record would be one. What is delegated is answered as for other
+/// types.
+pub(crate) fn security<'s>(found: Found<'s>, query: &Query<'_>) -> Option<Plan<'s>> {
+    let answer = match query.qtype {
         code::NSEC => Answer::Nsec,
         code::RRSIG => Answer::Rrsig,
         _ => return None,
     };
-    if matches!(found, Found::Delegated { .. } | Found::Missing(_)) {
-        return None;
+    match found {
+        Found::Delegated { .. } => return None,
+        Found::Missing(zone) if no_such_name(zone, query) != rcode::NOERROR => return None,
+        _ => {}
     }
     let zone = found.zone().filter(|zone| zone.signed.is_some())?;
     Some(Plan::positive(zone, answer))

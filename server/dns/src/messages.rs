@@ -6,6 +6,7 @@
 use crate::bridge::{Context, Handled, Moment, Slow};
 use crate::slow::{Job, SlowLane};
 use crate::stats::{Slot, Transport};
+use crate::transfer::Transfer;
 use crate::wire::{Reader, code, skip};
 use gslb_engine::model::ServiceId;
 use std::net::SocketAddr;
@@ -56,26 +57,48 @@ impl Messages {
 
     /// The reply to a message; `None` when there is none to give. `peer` is who sent it.
     pub async fn answer(&self, message: &[u8], peer: SocketAddr) -> Option<Vec<u8>> {
-        let begin = Instant::now();
-        let (handled, reply) = self.attempt(message, peer);
-        if let Handled::Left(service) = handled {
-            return Some(self.finish(service, message, peer).await).filter(|reply| !reply.is_empty());
+        match self.replies(message, peer).await? {
+            Replies::One(reply) => Some(reply),
+            // Only transports that carry several grant them.
+            Replies::Zone(_) => None,
         }
+    }
+
+    /// The same, where a message can have several replies.
+    pub(crate) async fn replies(&self, message: &[u8], peer: SocketAddr) -> Option<Replies> {
+        let begin = Instant::now();
+        let reply = match self.attempt(message, peer) {
+            Attempt::Reply(reply) => reply,
+            Attempt::Left(service) => {
+                let reply = self.finish(service, message, peer).await;
+                return (!reply.is_empty()).then_some(Replies::One(reply));
+            }
+            Attempt::Zone(transfer) => return Some(Replies::Zone(transfer)),
+        };
         if reply.is_empty() {
             return None;
         }
         self.slot.latency(1, begin.elapsed());
-        Some(reply)
+        Some(Replies::One(reply))
     }
 
-    fn attempt(&self, message: &[u8], peer: SocketAddr) -> (Handled, Vec<u8>) {
+    fn attempt(&self, message: &[u8], peer: SocketAddr) -> Attempt {
         let mut reply = Vec::new();
         let mut bridge = self.context.lend(self.transport);
         let snapshot = self.context.cell.load();
         let moment = Moment::of_stream(&self.slot, &snapshot);
         let handled = bridge.answer(moment, message, peer.ip().to_canonical(), &mut reply);
+        let granted = bridge.take_transfer();
         self.context.give_back(bridge);
-        (handled, reply)
+        match handled {
+            Handled::Left(service) => Attempt::Left(service),
+            Handled::Transfer => granted
+                .and_then(|granted| granted.begin(&snapshot, &self.context.stats))
+                .map_or(Attempt::Reply(Vec::new()), |transfer| {
+                    Attempt::Zone(Box::new(transfer))
+                }),
+            Handled::Done | Handled::InPlace(_) => Attempt::Reply(reply),
+        }
     }
 
     /// The reply to a message that was left because of `service`, by a thread that may wait; empty after a defect.
@@ -104,6 +127,22 @@ impl Messages {
         self.slot.latency(1, begin.elapsed());
         reply
     }
+}
+
+/// What a message gets.
+pub(crate) enum Replies {
+    One(Vec<u8>),
+    /// A zone, message by message.
+    Zone(Box<Transfer>),
+}
+
+/// What became of a message.
+enum Attempt {
+    /// The reply, empty when there is none to give.
+    Reply(Vec<u8>),
+    /// It waits for a script of this service.
+    Left(ServiceId),
+    Zone(Box<Transfer>),
 }
 
 /// A message for a thread that may wait.

@@ -1,21 +1,25 @@
 //! DNS over QUIC (RFC 9250): a stream of its own for each query, so that none waits for another.
 
 use crate::bind::bind_udp;
-use crate::messages::Messages;
+use crate::bridge::unix_now;
+use crate::messages::{Messages, Replies};
 use crate::settings::TcpLimits;
 use crate::tcp::limits::{Limiter, Permit};
+use crate::transfer::{Step, Transfer};
 use quinn::crypto::rustls::QuicServerConfig;
 use quinn::{Connection, Endpoint, EndpointConfig, Incoming, RecvStream, SendStream, TokioRuntime, VarInt};
 use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
+use tokio::task::yield_now;
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 /// What a connection or a stream ends with (RFC 9250 §8.4).
 const NO_ERROR: VarInt = VarInt::from_u32(0);
+const INTERNAL_ERROR: VarInt = VarInt::from_u32(1);
 const PROTOCOL_ERROR: VarInt = VarInt::from_u32(2);
 /// Queries that a connection may have open at the same time.
 const STREAMS: u32 = 100;
@@ -151,24 +155,52 @@ impl QuicService {
             .filter(|(length, message)| usize::from(u16::from_be_bytes(**length)) == message.len())
             .map(|(_, message)| message)
             .filter(|message| message.starts_with(&[0, 0]));
-        let reply = match query {
-            Some(message) => self.messages.answer(message, peer).await,
+        let replies = match query {
+            Some(message) => self.messages.replies(message, peer).await,
             None => None,
         };
-        let Some((reply, length)) = reply.and_then(|reply| {
-            let length = u16::try_from(reply.len()).ok()?;
-            Some((reply, length.to_be_bytes()))
-        }) else {
-            connection.close(PROTOCOL_ERROR, b"a stream carries one whole query with id 0");
-            return;
+        let sent = match replies {
+            Some(Replies::One(reply)) => self.write(&mut send, &reply).await,
+            Some(Replies::Zone(transfer)) => self.send_zone(&mut send, *transfer).await,
+            None => {
+                connection.close(PROTOCOL_ERROR, b"a stream carries one whole query with id 0");
+                return;
+            }
         };
-        let framed = [&length[..], &reply].concat();
-        let write = async {
-            send.write_all(&framed).await.ok()?;
-            send.finish().ok()?;
-            send.stopped().await.ok()
-        };
-        let _ = timeout(self.idle.min(DELIVERY), write).await;
+        match sent {
+            Some(()) => {
+                let delivered = send.finish().map(|()| send.stopped());
+                if let Ok(delivered) = delivered {
+                    let _ = timeout(self.idle.min(DELIVERY), delivered).await;
+                }
+            }
+            // What has been sent is not all (RFC 9250 §4.3.2). The client may have said that it wants no more.
+            None => {
+                let _ = send.reset(INTERNAL_ERROR);
+            }
+        }
+    }
+
+    /// Sends a message with its length. `None`: the client does not want it, or does not read.
+    async fn write(&self, send: &mut SendStream, message: &[u8]) -> Option<()> {
+        let length = u16::try_from(message.len()).ok()?.to_be_bytes();
+        let framed = [&length[..], message].concat();
+        timeout(self.idle, send.write_all(&framed)).await.ok()?.ok()
+    }
+
+    /// Sends a zone on one stream (RFC 9250 §4.2). Other streams go on meanwhile.
+    async fn send_zone(&self, send: &mut SendStream, mut transfer: Transfer) -> Option<()> {
+        loop {
+            match transfer.step(unix_now()) {
+                Step::More => yield_now().await,
+                Step::Message(message) => self.write(send, &message).await?,
+                Step::End => return Some(()),
+                Step::Broken => {
+                    tracing::error!("a zone has a record that no message can hold: it cannot be transferred");
+                    return None;
+                }
+            }
+        }
     }
 
     /// Tells everything to end. Does not wait.

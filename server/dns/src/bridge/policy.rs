@@ -6,6 +6,7 @@ use crate::settings::DnsSettings;
 use crate::stats::Transport;
 use crate::wire::{EdnsQuery, MAX_PAYLOAD, PLAIN_PAYLOAD, ReplyEdns};
 use std::net::IpAddr;
+use std::time::Duration;
 
 /// The settings of the server, as its threads use them.
 #[derive(Debug)]
@@ -14,6 +15,7 @@ pub(crate) struct Policy {
     cookies: Cookies,
     payload_without_cookie: u16,
     rate: Option<ResponseRate>,
+    idle: Duration,
 }
 
 impl Policy {
@@ -23,7 +25,13 @@ impl Policy {
             cookies: Cookies::new(&settings.cookies),
             payload_without_cookie: settings.payload_without_cookie.clamp(PLAIN_PAYLOAD, MAX_PAYLOAD),
             rate: ResponseRate::new(&settings.rate),
+            idle: settings.tcp.idle,
         }
+    }
+
+    /// For how long a connection may be idle.
+    pub(super) fn idle(&self) -> Duration {
+        self.idle
     }
 
     /// Checks the cookie of a query, if it has one.

@@ -8,7 +8,7 @@ use crate::rate::Kind;
 use crate::stats::Transport;
 use crate::transfer::{Body, Granted, Refusal, authorise, since};
 use crate::tsig::Tsig;
-use crate::wire::{Ede, Query, code, pad, rcode};
+use crate::wire::{Ede, Extras, Query, add_keepalive, code, pad, rcode};
 use gslb_engine::snapshot::CompiledZone;
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -38,10 +38,15 @@ impl Bridge {
         Err(code)
     }
 
-    /// Does to a reply what comes last: pads it, as the query was (RFC 7830 §4), and signs it.
-    pub(super) fn seal(&mut self, moment: Moment<'_>, padding: bool, out: &mut Vec<u8>) {
-        if padding && self.transport.is_encrypted() {
-            pad(out, self.reserved().into());
+    /// Does to a reply what comes last: tells for how long a connection may be idle (RFC 7828 §3.3.2), pads, as the query
+    /// was (RFC 7830 §4), and signs.
+    pub(super) fn seal(&mut self, moment: Moment<'_>, extras: Extras, out: &mut Vec<u8>) {
+        let later = self.reserved().into();
+        if extras.keepalive && matches!(self.transport, Transport::Tcp | Transport::Tls) {
+            add_keepalive(out, self.policy.idle(), later);
+        }
+        if extras.padding && self.transport.is_encrypted() {
+            pad(out, later);
         }
         self.sign(moment, out);
     }
@@ -94,7 +99,7 @@ impl Bridge {
             (true, Some(serial)) => since(moment.snapshot, zone, serial),
             (true, None) => return self.write(moment, query, &Plan::error(rcode::FORMERR), cookie, out),
         };
-        let stream = matches!(self.transport, Transport::Tcp | Transport::Tls);
+        let stream = matches!(self.transport, Transport::Tcp | Transport::Tls | Transport::Quic);
         if matches!(body, Body::Current) || incremental && self.transport == Transport::Udp {
             return self.small(moment, query, cookie, zone, body, out);
         }

@@ -1,5 +1,5 @@
 //! The OPT record of a query (RFC 6891) and the options that the server reads: client subnet (RFC 7871), cookie
-//! (RFC 7873), padding (RFC 7830) and NSID (RFC 5001). Others are skipped (RFC 6891 §6.1.2).
+//! (RFC 7873), keepalive (RFC 7828), padding (RFC 7830) and NSID (RFC 5001). Others are skipped (RFC 6891 §6.1.2).
 
 use super::{PLAIN_PAYLOAD, Reader};
 use crate::cookie::CookieOption;
@@ -9,6 +9,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 pub(super) const OPTION_NSID: u16 = 3;
 pub(super) const OPTION_CLIENT_SUBNET: u16 = 8;
 pub(super) const OPTION_COOKIE: u16 = 10;
+pub(super) const OPTION_KEEPALIVE: u16 = 11;
 pub(super) const OPTION_PADDING: u16 = 12;
 pub(super) const OPTION_EDE: u16 = 15;
 
@@ -85,6 +86,22 @@ impl ClientSubnetOption {
     }
 }
 
+/// Options that ask for one of the same kind, which is added to a reply that is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Extras {
+    /// The query was padded.
+    pub(crate) padding: bool,
+    /// The client wants to know for how long its connection may be idle.
+    pub(crate) keepalive: bool,
+}
+
+impl Extras {
+    pub(crate) const NONE: Self = Self {
+        padding: false,
+        keepalive: false,
+    };
+}
+
 /// The OPT record of a query.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct EdnsQuery {
@@ -98,8 +115,8 @@ pub(crate) struct EdnsQuery {
     pub(crate) compact_ok: bool,
     /// Whether NSID is asked for.
     pub(crate) nsid: bool,
-    /// Whether it was padded.
-    pub(crate) padding: bool,
+    /// What is to be added to the reply when it is written.
+    pub(crate) extras: Extras,
     /// Client subnet.
     pub(crate) subnet: Option<ClientSubnetOption>,
     /// Cookie.
@@ -117,7 +134,7 @@ impl EdnsQuery {
             // Without DO there are no such replies.
             compact_ok: flags & 0xc0 == 0xc0,
             nsid: false,
-            padding: false,
+            extras: Extras::NONE,
             subnet: None,
             cookie: None,
         }
@@ -132,7 +149,8 @@ impl EdnsQuery {
             let data = reader.take(length.into())?;
             match option {
                 OPTION_NSID => self.nsid = true,
-                OPTION_PADDING => self.padding = true,
+                OPTION_PADDING => self.extras.padding = true,
+                OPTION_KEEPALIVE => self.extras.keepalive = true,
                 OPTION_CLIENT_SUBNET => {
                     // Two subnets would leave open for which of them an answer may be cached.
                     if self.subnet.is_some() {

@@ -4,6 +4,7 @@
 //! need more than a general parser keeps: the exact octets of a client subnet, a second OPT record, a question that can
 //! still be echoed when the rest of the message is broken.
 
+mod added;
 mod edns;
 mod name;
 mod padding;
@@ -11,8 +12,9 @@ mod query;
 mod reply;
 mod tsig;
 
+pub(crate) use added::add_keepalive;
 use edns::ClientSubnetOption;
-pub(crate) use edns::EdnsQuery;
+pub(crate) use edns::{EdnsQuery, Extras};
 pub(crate) use name::{MAX_NAME, skip};
 pub(crate) use padding::pad;
 pub(crate) use query::{Query, Rejection, parse};
@@ -63,6 +65,12 @@ pub(crate) mod code {
     pub(crate) const AXFR: u16 = 252;
     pub(crate) const ANY: u16 = 255;
     pub(crate) const CLASS_IN: u16 = 1;
+
+    /// Whether no record can have a type, and this server does nothing else with it: type 0, and the types of transient data
+    /// and of questions (RFC 6895 §3.1) that are not implemented, MAILA and MAILB among them.
+    pub(crate) const fn is_meta(rtype: u16) -> bool {
+        !matches!(rtype, NXNAME | IXFR | AXFR | ANY) && matches!(rtype, 0 | OPT | NXNAME..=ANY)
+    }
 }
 
 /// Header flags (RFC 1035 §4.1.1; AD and CD by RFC 4035 §3).

@@ -3,13 +3,11 @@
 //! Over encrypted transports a reply to a query with the option becomes as long as a multiple of 468 octets, which is the
 //! recommended policy of servers (RFC 8467 §4.1).
 
+use super::added::{HEAD, add, opt_at_end};
 use super::edns::OPTION_PADDING;
-use super::{Reader, code, skip};
 
 /// Octets that the length of a padded reply is a multiple of.
 const BLOCK: usize = 468;
-/// Octets of an option without data.
-const HEAD: usize = 4;
 
 /// Appends the option to the OPT record of a message, which is its last record, if it has one. `later` octets will be
 /// appended to the message. One that would grow past the longest message is padded as far as that.
@@ -20,50 +18,7 @@ pub(crate) fn pad(out: &mut Vec<u8>, later: usize) {
     let Some(zeros) = wanted.checked_sub(least) else {
         return;
     };
-    let Some([high, low]) = out
-        .get_mut(opt.length_at..)
-        .and_then(|rest| rest.first_chunk_mut())
-    else {
-        return;
-    };
-    let Some(length) = u16::try_from(zeros)
-        .ok()
-        .and_then(|zeros| opt.length.checked_add(zeros)?.checked_add(4))
-    else {
-        return;
-    };
-    [*high, *low] = length.to_be_bytes();
-    out.extend_from_slice(&OPTION_PADDING.to_be_bytes());
-    out.extend_from_slice(&u16::try_from(zeros).unwrap_or_default().to_be_bytes());
-    out.resize(out.len() + zeros, 0);
-}
-
-struct Opt {
-    /// Where its RDLENGTH is, and what it says.
-    length_at: usize,
-    length: u16,
-}
-
-/// The OPT record, if the message ends with it.
-fn opt_at_end(message: &[u8]) -> Option<Opt> {
-    let mut reader = Reader::new(message, 4);
-    let questions = reader.u16()?;
-    let records = [reader.u16()?, reader.u16()?, reader.u16()?];
-    for _ in 0..questions {
-        skip(&mut reader)?;
-        reader.take(4)?;
-    }
-    let mut last = None;
-    for _ in 0..records.into_iter().map(u32::from).sum() {
-        skip(&mut reader)?;
-        let rtype = reader.u16()?;
-        reader.take(6)?;
-        let length_at = reader.at();
-        let length = reader.u16()?;
-        reader.take(length.into())?;
-        last = (rtype == code::OPT).then_some(Opt { length_at, length });
-    }
-    last.filter(|_| reader.at() == message.len())
+    add(out, opt, OPTION_PADDING, &vec![0; zeros]);
 }
 
 #[cfg(test)]

@@ -88,7 +88,7 @@ pub(crate) fn parse(packet: &[u8]) -> Result<Query<'_>, Rejection<'_>> {
     if let Edns::Present(edns) = &edns {
         error.subnet = edns.subnet;
         error.cookie = edns.cookie;
-        error.padding = edns.padding;
+        error.extras = edns.extras;
     }
     if flags & flag::OPCODE != 0 {
         // Other opcodes may put other things where a query has its question: what could be read is echoed.

@@ -1,7 +1,7 @@
 //! Parts of a reply that are written by hand: replies that are only a response code, and the OPT record.
 
 use super::edns::{OPTION_CLIENT_SUBNET, OPTION_COOKIE, OPTION_EDE, OPTION_NSID};
-use super::{ClientSubnetOption, MAX_PAYLOAD, code, flag};
+use super::{ClientSubnetOption, Extras, MAX_PAYLOAD, code, flag};
 use crate::cookie::{CookieOption, WholeCookie};
 
 /// A reply that consists of a response code: header, question, OPT.
@@ -21,8 +21,8 @@ pub(crate) struct ErrorReply<'p> {
     pub(crate) subnet: Option<ClientSubnetOption>,
     /// Its cookie, if that could be read: a fresh one of ours goes back with it.
     pub(crate) cookie: Option<CookieOption>,
-    /// Whether the query was padded.
-    pub(crate) padding: bool,
+    /// What is to be added when it is written.
+    pub(crate) extras: Extras,
     /// Says that the true reply has to be asked for over TCP.
     pub(crate) truncated: bool,
     /// Where in the query its TSIG record is, if there is one.
@@ -39,7 +39,7 @@ impl<'p> ErrorReply<'p> {
             edns: false,
             subnet: None,
             cookie: None,
-            padding: false,
+            extras: Extras::NONE,
             truncated: false,
             tsig: None,
         }
@@ -91,6 +91,8 @@ pub(crate) enum Ede {
     ScriptFailedOpen,
     /// Nothing can have the type asked for (RFC 9824 §3.5).
     InvalidQueryType,
+    /// The type stands for something to be done, and this server does not do it.
+    MetaType,
     /// The zone is not for whoever wants to transfer it.
     NotAPeer,
     /// The zone is signed while it answers: what is transferred could not be signed.
@@ -109,7 +111,7 @@ impl Ede {
             // Prohibited (RFC 8914 §4.19).
             Self::NotAPeer | Self::SignedOnline => 18,
             // Not Supported (RFC 8914 §4.22).
-            Self::TransferOverStream => 21,
+            Self::TransferOverStream | Self::MetaType => 21,
             _ => 0,
         }
     }
@@ -123,9 +125,10 @@ impl Ede {
             Self::Unlicensed => "licence fallback: round-robin",
             Self::ScriptFailedOpen => "script failed open",
             Self::InvalidQueryType => "NXNAME cannot be asked for",
+            Self::MetaType => "this type is none of data",
             Self::NotAPeer => "not a peer of this zone",
             Self::SignedOnline => "the zone is signed online",
-            Self::TransferOverStream => "transfers go over TCP or TLS",
+            Self::TransferOverStream => "transfers go over TCP, TLS or QUIC",
             Self::TooManyTransfers => "too many transfers",
         }
     }

@@ -27,9 +27,7 @@ fn s2_1_a_disabled_service_does_not_exist() {
 #[test]
 fn s2_2_other_types_at_a_service_are_nodata() {
     let server = Server::start();
-    for qtype in [
-        0, MX, TXT, HINFO, DS, SOA, NS, 5, 33, 65, 249, 250, 253, 254, 65280, 65535,
-    ] {
+    for qtype in [MX, TXT, HINFO, DS, SOA, NS, 5, 33, 65, 127, 256, 65280, 65535] {
         let reply = server.both(&Ask::new("www.gslb.test.", qtype));
         assert_eq!((reply.rcode(), reply.aa()), (0, true), "type {qtype}");
         assert_eq!(reply.answers(), []);

@@ -77,7 +77,7 @@ fn s6_1_2_options_nobody_knows_are_ignored() {
             ask().option(9, b""),
             ask().option(65001, b""),
             ask().option(65001, &[7; 200]),
-            ask().option(12, &[0; 64]).option(11, b"").option(65535, b"x"),
+            ask().option(12, &[0; 64]).option(14, b"").option(65535, b"x"),
             ask().option(65001, b"x").option(NSID, b""),
         ] {
             let reply = server.both(&ask);

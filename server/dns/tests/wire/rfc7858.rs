@@ -39,6 +39,36 @@ fn s3_3_a_client_without_alpn_is_served() {
 }
 
 #[test]
+fn s3_2_versions_1_2_and_1_3_are_spoken() {
+    let pair = Pair::new();
+    let server = server(&pair.read());
+    for version in [&rustls::version::TLS12, &rustls::version::TLS13] {
+        let mut stream = connect(&server, pair.client_of(b"dot", &[version]));
+        send(&mut stream, &ask(1).octets());
+        assert_eq!(Reply::new(receive(&mut stream).unwrap()).id(), 1);
+        assert_eq!(stream.conn.protocol_version(), Some(version.version));
+    }
+}
+
+#[test]
+fn s3_2_older_versions_are_refused() {
+    let pair = Pair::new();
+    let server = server(&pair.read());
+    // A ClientHello of TLS 1.1 (RFC 4346 §7.4.1.2): version, random, no session, two suites of its time, no compression.
+    let hello = [&[3, 2][..], &[7; 32], &[0], &[0, 4, 0xc0, 0x09, 0, 0x2f], &[1, 0]].concat();
+    let handshake = [&[1, 0, 0, u8::try_from(hello.len()).unwrap()][..], &hello].concat();
+    let mut stream = TcpStream::connect(server.tls_address()).unwrap();
+    stream.set_read_timeout(Some(PATIENCE)).unwrap();
+    stream
+        .write_all(&[&[22, 3, 1][..], &framed(&handshake)].concat())
+        .unwrap();
+    let mut reply = Vec::new();
+    stream.read_to_end(&mut reply).unwrap();
+    // A fatal alert, and nothing more.
+    assert_eq!((reply.len(), reply[0], reply[5]), (7, 21, 2), "{reply:?}");
+}
+
+#[test]
 fn s3_3_a_pipeline_in_one_write() {
     let pair = Pair::new();
     let server = server(&pair.read());

@@ -1,6 +1,6 @@
 //! RFC 9824, compact denial of existence.
 
-use crate::support::ask::{A, AAAA, Ask, CNAME, DS, EDE, MX, NS, NSEC, NXNAME, SOA, TXT};
+use crate::support::ask::{A, AAAA, Ask, CNAME, DS, EDE, MX, NS, NSEC, NXNAME, RRSIG, SOA, TXT};
 use crate::support::dnssec::{self, Validator};
 use crate::support::{Server, world};
 use gslb_dnssec::Algorithm;
@@ -28,7 +28,6 @@ fn s3_1_a_name_that_does_not_exist() {
     let mut validator = Validator::new(&server);
     for (name, qtype) in [
         ("nope.gslb.test.", A),
-        ("nope.gslb.test.", NSEC),
         ("a.b.nope.gslb.test.", TXT),
         ("off.gslb.test.", A),
         ("nope.static.test.", DS),
@@ -39,6 +38,23 @@ fn s3_1_a_name_that_does_not_exist() {
             (0, vec![46, 47, 128]),
             "{name}"
         );
+    }
+    // The record that proves it can be asked for: a proof that there is none would be one.
+    let reply = validator.verified(&Ask::new("nope.gslb.test.", NSEC).dnssec_ok());
+    assert_eq!((reply.rcode(), reply.answers().len()), (0, 2));
+    assert!(
+        reply.shown_answers()[0].ends_with(" \\000.nope.gslb.test. RRSIG NSEC TYPE128"),
+        "{:?}",
+        reply.shown_answers()
+    );
+    let reply = server.tcp(&Ask::new("nope.gslb.test.", RRSIG).dnssec_ok());
+    assert_eq!((reply.rcode(), reply.answers().len()), (0, 1));
+    for qtype in [NSEC, RRSIG] {
+        // With the true response code the proof stands where it always does.
+        let reply = validator.verified(&Ask::new("nope.gslb.test.", qtype).compact_ok());
+        assert_eq!((reply.rcode(), reply.answers().len()), (3, 0));
+        assert_eq!(types(&dnssec::nsec(&reply).unwrap().2), [46, 47, 128]);
+        assert_eq!(server.both(&Ask::new("nope.gslb.test.", qtype)).rcode(), 3);
     }
     // Who does not ask for signatures gets NXDOMAIN, as ever.
     for ask in [

@@ -2,6 +2,7 @@
 
 pub mod ask;
 pub mod dnssec;
+pub mod quic;
 pub mod records;
 pub mod reply;
 pub mod secure;

@@ -4,7 +4,7 @@ use super::{PATIENCE, Server};
 use gslb_dns::{Certificate, Encrypted};
 use gslb_engine::model::Tier;
 use rustls::pki_types::{CertificateDer, ServerName};
-use rustls::{ClientConfig, ClientConnection, RootCertStore, StreamOwned};
+use rustls::{ClientConfig, ClientConnection, RootCertStore, StreamOwned, SupportedProtocolVersion};
 use std::net::{SocketAddr, TcpStream};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -39,11 +39,16 @@ impl Pair {
 
     /// What a client trusts: this certificate alone.
     pub fn client(&self, protocol: &[u8]) -> ClientConfig {
+        self.client_of(protocol, rustls::DEFAULT_VERSIONS)
+    }
+
+    /// The same with these versions of TLS.
+    pub fn client_of(&self, protocol: &[u8], versions: &[&'static SupportedProtocolVersion]) -> ClientConfig {
         let mut roots = RootCertStore::empty();
         roots.add(self.der.clone()).unwrap();
         let provider = Arc::new(rustls::crypto::ring::default_provider());
         let mut config = ClientConfig::builder_with_provider(provider)
-            .with_safe_default_protocol_versions()
+            .with_protocol_versions(versions)
             .unwrap()
             .with_root_certificates(roots)
             .with_no_client_auth();
