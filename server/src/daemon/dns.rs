@@ -74,7 +74,8 @@ pub(super) fn dns_settings(settings: &Settings, certificate: Option<&Certificate
     }
 }
 
-fn size(number: u32) -> usize {
+/// A number of settings as one of things.
+pub(super) fn size(number: u32) -> usize {
     usize::try_from(number).unwrap_or(usize::MAX)
 }
 

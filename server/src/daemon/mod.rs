@@ -19,7 +19,7 @@ use crate::web::origin::Scheme;
 use crate::{api, web};
 use anyhow::Context;
 use cap::Cap;
-use dns::{dns_settings, rtt_threshold, start_names};
+use dns::{dns_settings, rtt_threshold, size, start_names};
 use gslb_core::Core;
 use gslb_core::clock::Clock;
 use gslb_core::config::{ConfigError, Settings, Sources};

@@ -43,7 +43,7 @@ fn s4_2_each_query_has_a_stream_of_its_own() {
 
 #[test]
 fn s4_2_a_query_may_come_octet_by_octet() {
-    let (_server, client) = connected();
+    let (server, client) = connected();
     let reply = client.on_stream(async |mut send, mut receive| {
         for octet in framed(&ask().octets()) {
             send.write_all(&[octet]).await.unwrap();
@@ -52,7 +52,7 @@ fn s4_2_a_query_may_come_octet_by_octet() {
         send.finish().unwrap();
         timeout(PATIENCE, receive.read_to_end(600)).await.unwrap()
     });
-    assert_eq!(reply.unwrap().len(), 50);
+    assert_eq!(reply.unwrap()[2..], server.tcp(&ask()).raw);
 }
 
 #[test]
@@ -188,7 +188,7 @@ fn s4_2_a_zone_is_sent_on_one_stream() {
     assert!(records[0].contains(" SOA ") && records.first() == records.last());
     assert!(messages > 5, "{messages}");
     assert_eq!(server.counts().transfers, [1, 0]);
-    server.until("it is over", |counts| counts.transfers_broken == 0);
+    assert_eq!(server.counts().transfers_broken, 0);
 }
 
 #[test]
@@ -213,7 +213,7 @@ fn s4_2_what_has_changed_is_sent_too() {
 fn s4_3_1_a_zone_that_nobody_reads_is_broken_off() {
     let mut site = site();
     let text = "x".repeat(200);
-    for n in 0..20_000 {
+    for n in 0..8000 {
         site.record(&format!("host{n}"), "TXT", &text);
     }
     let (server, client) = secondary(&mut site);

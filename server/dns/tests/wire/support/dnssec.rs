@@ -37,11 +37,16 @@ pub fn rrsig(record: &Record) -> Option<&RRSIG> {
 
 /// The one NSEC of the authority section: owner, next name, types.
 pub fn nsec(reply: &Reply) -> Option<(String, String, Vec<RecordType>)> {
+    nsec_in(&reply.message.authorities)
+}
+
+/// The one NSEC of a section.
+pub fn nsec_in(section: &[Record]) -> Option<(String, String, Vec<RecordType>)> {
     let found = |record: &Record| match &record.data {
         RData::DNSSEC(DNSSECRData::NSEC(nsec)) => Some(shown(record, nsec)),
         _ => None,
     };
-    let mut all = reply.message.authorities.iter().filter_map(found);
+    let mut all = section.iter().filter_map(found);
     let first = all.next();
     assert_eq!(all.next(), None, "one NSEC is enough");
     first
