@@ -185,7 +185,9 @@ fn s4_2_a_zone_is_sent_on_one_stream() {
     let (server, client) = secondary(&mut site);
     let (records, messages) = records(&client.exchange(&axfr("XFR.test.")).unwrap());
     assert_eq!(records.len(), 2010);
-    assert!(records[0].contains(" SOA ") && records.first() == records.last());
+    // The first owner is that of the question, in the case it came in.
+    assert!(records[0].starts_with("XFR.test. SOA "));
+    assert!(records[0].eq_ignore_ascii_case(&records[2009]));
     assert!(messages > 5, "{messages}");
     assert_eq!(server.counts().transfers, [1, 0]);
     assert_eq!(server.counts().transfers_broken, 0);
