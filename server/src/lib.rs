@@ -44,7 +44,11 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> ExitCode {
         Some(Command::Openapi) => print_openapi(),
         Some(Command::DemoBackend { listen, name }) => demo_backend(listen, name),
         None if run.check_config => return check_config(&run),
-        None => daemon::run(run),
+        None => {
+            // Before there is any other thread: they inherit it, and so do the workers for scripts.
+            gslb_dns::take_turns_often();
+            daemon::run(run)
+        }
     };
     result.unwrap_or_else(|error| {
         // There may be no subscriber yet, and a person is waiting for the answer.

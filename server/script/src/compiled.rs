@@ -1,6 +1,6 @@
 //! A script's text, compiled, and how it runs: on the thread of the query or in a worker.
 
-use crate::pool::{NoAnswer, Pool};
+use crate::pool::{NoAnswer, Pool, Runner};
 use crate::program::{Facts, Program};
 use crate::run::{Budget, Usage, run};
 use crate::wire::{self, Answer};
@@ -42,19 +42,19 @@ impl Compiled {
         candidates <= usize::from(self.facts.quick_up_to) && !self.is_demoted()
     }
 
-    /// Runs it where that is best. `place` is who runs it: of the workers nobody gets all.
+    /// Runs it where that is best. `runner` is whose it is: of the workers nobody gets all.
     ///
     /// # Errors
     /// It failed, was stopped, or found no worker.
     pub(crate) fn run(
         &self,
-        place: u64,
+        runner: Runner<'_>,
         input: &ScriptInput<'_>,
         order: &mut Vec<u16>,
     ) -> Result<(), ScriptFailure> {
         match &self.program {
             Some(program) if self.is_quick(input.candidates.len()) => self.here(program, input, order),
-            _ => self.in_worker(place, input, order),
+            _ => self.in_worker(runner, input, order),
         }
     }
 
@@ -93,14 +93,17 @@ impl Compiled {
 
     fn in_worker(
         &self,
-        place: u64,
+        runner: Runner<'_>,
         input: &ScriptInput<'_>,
         order: &mut Vec<u16>,
     ) -> Result<(), ScriptFailure> {
         order.clear();
         let limits = self.pool.limits();
         let frame = wire::run(self.id, input);
-        let found = match self.pool.query(place, self.id, &self.body, &frame, input.arrived) {
+        let found = match self
+            .pool
+            .query(runner, self.id, &self.body, &frame, input.arrived)
+        {
             Ok(Answer::Order(found)) => found,
             Ok(Answer::Failure(failure)) => return Err(failure),
             Ok(_) => {

@@ -34,6 +34,7 @@ mod run;
 mod source;
 mod stopwatch;
 mod syntax;
+mod weight;
 mod wire;
 mod worker;
 mod workers;

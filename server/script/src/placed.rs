@@ -2,6 +2,8 @@
 
 use crate::breaker::{Breaker, Outcome};
 use crate::compiled::Compiled;
+use crate::pool::Runner;
+use crate::weight::Weight;
 use crate::workers::Clock;
 use gslb_engine::model::ServiceId;
 use gslb_engine::script::{Place, Script, ScriptFailure, ScriptInput, ScriptReads};
@@ -40,6 +42,7 @@ pub(crate) struct Placed {
     text: Arc<Compiled>,
     clock: Clock,
     breaker: Breaker,
+    weight: Weight,
     runs: AtomicU64,
     errors: AtomicU64,
     stopped: AtomicU64,
@@ -63,6 +66,7 @@ impl Placed {
             text,
             clock,
             breaker: Breaker::default(),
+            weight: Weight::default(),
             runs: AtomicU64::new(0),
             errors: AtomicU64::new(0),
             stopped: AtomicU64::new(0),
@@ -125,7 +129,11 @@ impl Script for Placed {
         } else {
             input
         };
-        let result = self.text.run(self.id, input, order);
+        let runner = Runner {
+            place: self.id,
+            weight: &self.weight,
+        };
+        let result = self.text.run(runner, input, order);
         let outcome = match &result {
             Ok(()) => Outcome::Success,
             Err(ScriptFailure::Busy | ScriptFailure::SwitchedOff { .. }) => {

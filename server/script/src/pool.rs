@@ -5,6 +5,7 @@
 //! own, so that it takes none from queries.
 
 use crate::child::{Child, Silence, WorkerProgram};
+use crate::weight::Weight;
 use crate::wire::{self, Answer};
 use std::collections::BTreeMap;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak};
@@ -14,7 +15,8 @@ use std::time::{Duration, Instant};
 /// How many workers, and how long each thing may take.
 #[derive(Debug, Clone)]
 pub struct Limits {
-    /// Queries that run at once; those of one service's script at most one less, unless there is one place only.
+    /// Queries that run at once; those of one service's script, and all of scripts that have been heavy lately, at most one
+    /// less, unless there is one place only.
     pub workers: usize,
     /// Ready workers beyond these: they take the place of killed ones, and compile.
     pub spares: usize,
@@ -60,8 +62,8 @@ impl Default for Limits {
 }
 
 impl Limits {
-    /// How many queries of one service's script run at once: it never takes all places, if there are several, so that whatever it
-    /// does, another script finds one.
+    /// How many queries of one service's script run at once, and of all heavy ones together: they never take all places, if there
+    /// are several, so that whatever they do, another script finds one.
     fn share(&self) -> usize {
         self.workers.saturating_sub(1).max(1)
     }
@@ -72,9 +74,21 @@ const FIRST_FOREIGN: i32 = 3;
 /// What a worker is wanted for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Use {
-    /// A query of the script in this place.
-    Query(u64),
+    /// A query of the script in this place; whether it has been heavy lately.
+    Query {
+        place: u64,
+        heavy: bool,
+    },
     Compile,
+}
+
+/// Whose script a query runs.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Runner<'a> {
+    /// No other script's in no other service.
+    pub(crate) place: u64,
+    /// What its runs were like, to which this one is added.
+    pub(crate) weight: &'a Weight,
 }
 
 /// Why a request was not answered.
@@ -92,8 +106,8 @@ pub(crate) enum NoAnswer {
 struct State {
     idle: Vec<Child>,
     dead: Vec<Child>,
-    /// Places whose scripts run, once for each query.
-    querying: Vec<u64>,
+    /// Places whose scripts run, once for each query, and whether they are heavy.
+    querying: Vec<(u64, bool)>,
     compiling: usize,
     closing: bool,
     /// Scripts that new workers get before they are needed.
@@ -171,7 +185,7 @@ impl Pool {
     }
 
     /// Runs a script in a worker: `frame` is the request, `body` what to send if the worker does not hold the script yet.
-    /// `place` is whose script it is; `arrived` is when the query came.
+    /// `runner` is whose script it is; `arrived` is when the query came.
     ///
     /// What comes too late to have all of its time is not begun: it would be the script that gets the blame.
     ///
@@ -179,7 +193,7 @@ impl Pool {
     /// There was no answer.
     pub(crate) fn query(
         &self,
-        place: u64,
+        runner: Runner<'_>,
         id: u64,
         body: &str,
         frame: &[u8],
@@ -187,13 +201,18 @@ impl Pool {
     ) -> Result<Answer, NoAnswer> {
         let limits = &self.limits;
         let arrived = arrived.unwrap_or_else(Instant::now);
-        let mut child = self.take(Use::Query(place), arrived + limits.queue)?;
-        let deadline = (Instant::now() + limits.run + limits.grace).max(arrived + limits.wait);
+        let used = Use::Query {
+            place: runner.place,
+            heavy: runner.weight.is_heavy(),
+        };
+        let mut child = self.take(used, arrived + limits.queue)?;
+        let begun = Instant::now();
+        let deadline = (begun + limits.run + limits.grace).max(arrived + limits.wait);
         let mut answer = child.ask(frame, deadline);
         while answer == Err(Silence::Gone) {
             // It ended while it had nothing to do; the next one may live.
-            self.bury(Use::Query(place), child);
-            child = self.take(Use::Query(place), deadline)?;
+            self.bury(used, child);
+            child = self.take(used, deadline)?;
             answer = child.ask(frame, deadline);
         }
         if answer == Ok(Answer::Unknown) {
@@ -203,7 +222,11 @@ impl Pool {
                 Err(silence) => Err(silence),
             };
         }
-        self.give_back(Use::Query(place), child, answer)
+        // Time on the clock, for it is the worker that others miss meanwhile.
+        runner
+            .weight
+            .record(answer.is_err() || begun.elapsed() > limits.run);
+        self.give_back(used, child, answer)
     }
 
     /// Has a body compiled.
@@ -382,9 +405,13 @@ enum Unready {
 impl State {
     fn has_place(&self, wanted: Use, limits: &Limits) -> bool {
         match wanted {
-            Use::Query(place) => {
+            Use::Query { place, heavy } => {
+                let running = |counts: &dyn Fn(&(u64, bool)) -> bool| {
+                    self.querying.iter().filter(|running| counts(running)).count()
+                };
                 self.querying.len() < limits.workers
-                    && self.querying.iter().filter(|running| **running == place).count() < limits.share()
+                    && running(&|(other, _)| *other == place) < limits.share()
+                    && (!heavy || running(&|(_, heavy)| *heavy) < limits.share())
             }
             Use::Compile => self.compiling == 0,
         }
@@ -392,15 +419,16 @@ impl State {
 
     fn begins(&mut self, wanted: Use) {
         match wanted {
-            Use::Query(place) => self.querying.push(place),
+            Use::Query { place, heavy } => self.querying.push((place, heavy)),
             Use::Compile => self.compiling += 1,
         }
     }
 
     fn ends(&mut self, used: Use) {
         match used {
-            Use::Query(place) => {
-                if let Some(at) = self.querying.iter().position(|running| *running == place) {
+            Use::Query { place, heavy } => {
+                let ended = (place, heavy);
+                if let Some(at) = self.querying.iter().position(|running| *running == ended) {
                     self.querying.swap_remove(at);
                 }
             }

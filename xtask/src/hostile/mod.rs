@@ -7,6 +7,7 @@
 mod daemon;
 mod dns;
 mod scripts;
+mod turn;
 
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
@@ -59,6 +60,11 @@ pub fn run(workspace: &Workspace, options: &Options) -> Result<()> {
     let load = std::fs::read_to_string("/proc/loadavg").unwrap_or_default();
     println!("{}, load average {}", program.display(), load.trim());
     let daemon = Daemon::start(&program)?;
+    // The daemon is there already: it goes on with the priority that it would have in service.
+    match turn::first() {
+        Ok(()) => println!("clients have their turn before whatever else runs"),
+        Err(error) => println!("clients wait for their turn, which adds to what they see: {error:#}"),
+    }
     daemon.service("plain", &["failover"])?;
     daemon.service(
         "patient",

@@ -1,9 +1,9 @@
 //! A datagram that a receiving thread has left for one that may wait.
 
-use super::mmsg::Batch;
 use crate::bridge::{Context, Moment, Slow, unix_now};
 use crate::slow::Job;
 use crate::stats::{Slot, Transport};
+use crate::system::Batch;
 use socket2::Socket;
 use std::net::IpAddr;
 use std::sync::Arc;

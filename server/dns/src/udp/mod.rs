@@ -2,15 +2,14 @@
 //! a batch), answers them, and sends the answers in one call.
 
 mod left;
-mod mmsg;
 
 use crate::bridge::{AHEAD, Bridge, Context, Handled, Moment, Place, Pressed, Slow, unix_now};
 use crate::proxy::{Opened, Proxies, ProxyFault};
 use crate::share::Share;
 use crate::slow::SlowLane;
 use crate::stats::{Slot, Transport, Unanswered};
+use crate::system::{self, Batch};
 use left::Left;
-use mmsg::Batch;
 use socket2::Socket;
 use std::io;
 use std::net::Shutdown;
@@ -23,7 +22,7 @@ use std::time::{Duration, Instant};
 /// it at once.
 const WAKE: Duration = Duration::from_secs(1);
 /// Every datagram of a batch is looked at ahead.
-const _: () = assert!(mmsg::BATCH <= AHEAD);
+const _: () = assert!(system::BATCH <= AHEAD);
 /// Pause after an error of the socket that is neither a signal nor a timeout, so that it cannot spin.
 const PAUSE: Duration = Duration::from_millis(10);
 /// Batches that are still answered after a stop: what waits in the queue, even if more keeps coming.
@@ -50,9 +49,9 @@ impl UdpThread {
     ) -> io::Result<Self> {
         let address = socket.local_addr()?.as_socket();
         if let Some(address) = address {
-            mmsg::forbid_fragments(&socket, address.is_ipv6())?;
+            system::forbid_fragments(&socket, address.is_ipv6())?;
             if address.ip().is_unspecified() {
-                mmsg::want_local_address(&socket, address.is_ipv6())?;
+                system::want_local_address(&socket, address.is_ipv6())?;
             }
         }
         socket.set_read_timeout(Some(WAKE))?;
@@ -162,10 +161,10 @@ impl Worker {
         let messages = (0..received).map(|index| batch.payload(index));
         let mut ahead = self.bridge.look_ahead(moment, messages);
         // A whole batch: most likely more wait.
-        let pressed = received == mmsg::BATCH;
+        let pressed = received == system::BATCH;
         let overloaded = self
             .share
-            .batch(pressed, moment.micros, || mmsg::queue(&self.socket));
+            .batch(pressed, moment.micros, || system::queue(&self.socket));
         let mut answered = 0;
         for index in 0..received {
             let Some(datagram) = batch.datagram(index) else {
@@ -250,8 +249,8 @@ impl Worker {
 }
 
 /// Takes the headers of proxies off the datagrams of a batch.
-fn open(proxies: &Proxies, batch: &mut Batch, received: usize) -> [Opened; mmsg::BATCH] {
-    let mut all = [Opened::Not(ProxyFault::Bad); mmsg::BATCH];
+fn open(proxies: &Proxies, batch: &mut Batch, received: usize) -> [Opened; system::BATCH] {
+    let mut all = [Opened::Not(ProxyFault::Bad); system::BATCH];
     for (index, opened) in all.iter_mut().enumerate().take(received) {
         if let Some(datagram) = batch.datagram(index) {
             let peer = datagram.peer.ip().to_canonical();

@@ -62,7 +62,7 @@ impl Flooded {
     /// the client got its answer.
     fn round(&mut self, message: impl Fn(u32) -> Vec<u8>) -> bool {
         let socket = Arc::clone(&self.worker.socket);
-        let is_full = || mmsg::queue(&socket).is_none_or(|queue| queue.waiting > queue.size / 10 * 9);
+        let is_full = || system::queue(&socket).is_none_or(|queue| queue.waiting > queue.size / 10 * 9);
         for n in 0.. {
             if n == 200 {
                 self.client.send_to(&query(b"www", 7), self.address).unwrap();

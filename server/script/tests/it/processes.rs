@@ -346,3 +346,60 @@ fn what_a_worker_has_compiled_before_is_not_held_against_the_next_script() {
         assert_eq!(found, Ok(vec![0]), "script {number}");
     }
 }
+
+#[test]
+fn scripts_that_were_stopped_take_not_all_places_between_them() {
+    let limits = Limits {
+        queue: Duration::from_secs(100),
+        ..endless_limits()
+    };
+    let workers = Arc::new(with_limits(limits));
+    let ask = |script: &Arc<dyn gslb_engine::script::Script>| {
+        let script = Arc::clone(script);
+        std::thread::spawn(move || run(&*script, &input(&candidates(&["eu"]))))
+    };
+    let busy = |before: &[u32]| -> Vec<u32> {
+        let idle = workers.idle_workers();
+        before.iter().copied().filter(|pid| !idle.contains(pid)).collect()
+    };
+    // Each is another text, and so has a place of its own.
+    let endless: Vec<_> = (0..3)
+        .map(|number| {
+            let body = format!("# {number}\n{}", endless());
+            workers.compile(&body, Place::Trial).unwrap()
+        })
+        .collect();
+    for script in &endless {
+        let before = all_ready(&workers);
+        let asking = ask(script);
+        let pid = wait_for("a busy worker", || busy(&before).first().copied());
+        kill(pid);
+        let failure = asking.join().unwrap().unwrap_err();
+        assert!(matches!(failure, ScriptFailure::Stopped(_)), "{failure:?}");
+    }
+    let good = workers
+        .compile(&format!("{NOT_QUICK}result = ['192.0.2.1']"), Place::Trial)
+        .unwrap();
+    let before = all_ready(&workers);
+    let asking: Vec<_> = endless.iter().map(ask).collect();
+    let first = wait_for("a busy worker", || busy(&before).first().copied());
+    let candidates = candidates(&["eu"]);
+    for _ in 0..100 {
+        assert_eq!(run(&*good, &input(&candidates)), Ok(vec![0]));
+    }
+    assert_eq!(busy(&before), [first], "one place for the three of them");
+    drop(good);
+    let others = endless.len() - 1;
+    drop(endless);
+    drop(workers);
+    kill(first);
+    let failures: Vec<_> = asking
+        .into_iter()
+        .map(|one| one.join().unwrap().unwrap_err())
+        .collect();
+    let sent_away = failures
+        .iter()
+        .filter(|failure| **failure == ScriptFailure::Busy)
+        .count();
+    assert_eq!(sent_away, others, "{failures:?}");
+}

@@ -17,7 +17,7 @@
     reason = "recvmmsg, sendmmsg and control messages exist only as C interfaces"
 )]
 
-use crate::share::Queue;
+use super::socklen;
 use socket2::Socket;
 use std::io;
 use std::mem::size_of;
@@ -26,7 +26,7 @@ use std::os::fd::AsRawFd;
 use std::ptr;
 
 /// Datagrams a system call moves at most. More would only spread the buffers over more cache.
-pub(super) const BATCH: usize = 16;
+pub(crate) const BATCH: usize = 16;
 /// Octets of a receive buffer: more than the payload that is advertised; longer datagrams are cut and marked.
 const STRIDE: usize = 1280;
 /// Octets of a control buffer: room for one `in_pktinfo` or `in6_pktinfo`.
@@ -54,37 +54,37 @@ struct Entry {
 
 /// A received datagram, and where its reply goes: over its own payload, or beside it. Without either nothing is sent.
 #[derive(Debug)]
-pub(super) struct Datagram<'b> {
+pub(crate) struct Datagram<'b> {
     /// The receive buffer.
-    pub(super) buffer: &'b mut [u8; STRIDE],
+    pub(crate) buffer: &'b mut [u8; STRIDE],
     /// Octets of the payload in it, which was cut if it did not fit.
-    pub(super) length: &'b mut usize,
+    pub(crate) length: &'b mut usize,
     /// The sender.
-    pub(super) peer: SocketAddr,
+    pub(crate) peer: SocketAddr,
     /// Whether the payload was cut.
-    pub(super) oversize: bool,
+    pub(crate) oversize: bool,
     /// Octets of the reply, if it was written over the payload.
-    pub(super) in_place: &'b mut usize,
+    pub(crate) in_place: &'b mut usize,
     /// The reply, if it was not.
-    pub(super) reply: &'b mut Vec<u8>,
+    pub(crate) reply: &'b mut Vec<u8>,
 }
 
 #[cfg(test)]
 impl Datagram<'_> {
     /// The payload.
-    pub(super) fn payload(&self) -> &[u8] {
+    pub(crate) fn payload(&self) -> &[u8] {
         self.buffer.get(..*self.length).unwrap_or_default()
     }
 }
 
 /// Up to [`BATCH`] datagrams and their replies.
-pub(super) struct Batch {
+pub(crate) struct Batch {
     entries: Box<[Entry]>,
     received: usize,
 }
 
 impl Batch {
-    pub(super) fn new() -> Self {
+    pub(crate) fn new() -> Self {
         let entry = || Entry {
             data: [0; STRIDE],
             length: 0,
@@ -107,7 +107,7 @@ impl Batch {
     /// # Errors
     /// Those of `recvmmsg`: `WouldBlock` when nothing is there (or the socket's receive timeout has passed),
     /// `Interrupted` after a signal.
-    pub(super) fn receive(&mut self, socket: &Socket, wait: bool) -> io::Result<usize> {
+    pub(crate) fn receive(&mut self, socket: &Socket, wait: bool) -> io::Result<usize> {
         self.received = 0;
         let mut parts = [EMPTY_PART; BATCH];
         let mut headers = [EMPTY_HEADER; BATCH];
@@ -157,7 +157,7 @@ impl Batch {
 
     /// The received datagram at `index`. `None`: past the end, or without a sender that can be answered.
     #[inline]
-    pub(super) fn datagram(&mut self, index: usize) -> Option<Datagram<'_>> {
+    pub(crate) fn datagram(&mut self, index: usize) -> Option<Datagram<'_>> {
         let entry = self.entries.get_mut(..self.received)?.get_mut(index)?;
         let peer = socket_address(&entry.peer, entry.peer_length).filter(|peer| peer.port() != 0)?;
         Some(Datagram {
@@ -172,7 +172,7 @@ impl Batch {
 
     /// The payload of the datagram at `index`, cut if it did not fit.
     #[inline]
-    pub(super) fn payload(&self, index: usize) -> &[u8] {
+    pub(crate) fn payload(&self, index: usize) -> &[u8] {
         let entry = self.entries.get(index);
         entry
             .and_then(|entry| entry.data.get(..entry.length))
@@ -180,7 +180,7 @@ impl Batch {
     }
 
     /// The datagram at `index` alone, to be answered elsewhere. In here it stays without a reply.
-    pub(super) fn apart(&self, index: usize) -> Option<Self> {
+    pub(crate) fn apart(&self, index: usize) -> Option<Self> {
         let entry = self.entries.get(..self.received)?.get(index)?.clone();
         Some(Self {
             entries: Box::new([entry]),
@@ -189,7 +189,7 @@ impl Batch {
     }
 
     /// Sends the replies, each from the address that its query came to. Returns how many the kernel refused.
-    pub(super) fn send(&mut self, socket: &Socket) -> usize {
+    pub(crate) fn send(&mut self, socket: &Socket) -> usize {
         let mut parts = [EMPTY_PART; BATCH];
         let mut headers = [EMPTY_HEADER; BATCH];
         let mut used = 0;
@@ -279,10 +279,6 @@ fn socket_address(storage: &libc::sockaddr_storage, length: libc::socklen_t) -> 
     }
 }
 
-fn socklen(length: usize) -> libc::socklen_t {
-    libc::socklen_t::try_from(length).unwrap_or(libc::socklen_t::MAX)
-}
-
 /// Turns the result of a system call into a count of at most [`BATCH`].
 fn count(result: libc::c_int) -> io::Result<usize> {
     usize::try_from(result)
@@ -335,85 +331,6 @@ fn leave_route_open(message: &mut libc::msghdr) {
         }
     } else {
         message.msg_controllen = 0;
-    }
-}
-
-/// Asks the kernel to tell the local address of each datagram: for sockets bound to the wildcard address.
-///
-/// # Errors
-/// Those of `setsockopt`.
-pub(super) fn want_local_address(socket: &Socket, v6: bool) -> io::Result<()> {
-    let (level, option) = if v6 {
-        (libc::IPPROTO_IPV6, libc::IPV6_RECVPKTINFO)
-    } else {
-        (libc::IPPROTO_IP, libc::IP_PKTINFO)
-    };
-    set_option(socket, level, option, 1)
-}
-
-/// Forbids that replies are cut into fragments, here and on their way: they fit every path as they are, and a forged
-/// fragment could take the place of a true one (RFC 9715). What the network says about smaller paths is not believed, for
-/// the same reason. (It also spares the kernel the choice of an identifier for each datagram.)
-///
-/// # Errors
-/// Those of `setsockopt`.
-pub(super) fn forbid_fragments(socket: &Socket, v6: bool) -> io::Result<()> {
-    if v6 {
-        set_option(
-            socket,
-            libc::IPPROTO_IPV6,
-            libc::IPV6_MTU_DISCOVER,
-            libc::IPV6_PMTUDISC_PROBE,
-        )
-    } else {
-        set_option(
-            socket,
-            libc::IPPROTO_IP,
-            libc::IP_MTU_DISCOVER,
-            libc::IP_PMTUDISC_PROBE,
-        )
-    }
-}
-
-/// How full the receive queue of a socket is, and what it has lost. `None`: the kernel does not tell.
-pub(super) fn queue(socket: &Socket) -> Option<Queue> {
-    // `SK_MEMINFO_VARS` of them: the first and second, and the last, are of use here.
-    let mut numbers = [0_u32; 9];
-    let mut length = socklen(size_of_val(&numbers));
-    // SAFETY: the option's value is an array of such numbers, whose address and size are passed; the kernel writes no more.
-    let result = unsafe {
-        libc::getsockopt(
-            socket.as_raw_fd(),
-            libc::SOL_SOCKET,
-            libc::SO_MEMINFO,
-            numbers.as_mut_ptr().cast(),
-            &raw mut length,
-        )
-    };
-    let [waiting, size, .., lost] = numbers;
-    (result == 0 && length == socklen(size_of_val(&numbers))).then_some(Queue { waiting, size, lost })
-}
-
-fn set_option(
-    socket: &Socket,
-    level: libc::c_int,
-    option: libc::c_int,
-    value: libc::c_int,
-) -> io::Result<()> {
-    // SAFETY: the option's value is one int, whose address and size are passed.
-    let result = unsafe {
-        libc::setsockopt(
-            socket.as_raw_fd(),
-            level,
-            option,
-            ptr::from_ref(&value).cast(),
-            socklen(size_of::<libc::c_int>()),
-        )
-    };
-    if result == 0 {
-        Ok(())
-    } else {
-        Err(io::Error::last_os_error())
     }
 }
 

@@ -1,6 +1,7 @@
 //! Batches over real sockets.
 
 use super::*;
+use crate::system::want_local_address;
 use std::net::UdpSocket;
 use std::time::Duration;
 
