@@ -7,8 +7,10 @@ use super::{Store, StoreError};
 use crate::clock::from_millis;
 use gslb_engine::model::{MemberId, Pool, PoolId, RecordSet, Service, ServiceId, TenantId, Zone};
 use serde::de::DeserializeOwned;
+use sqlx::sqlite::SqliteConnection;
 use sqlx::{AssertSqlSafe, FromRow};
 use std::str::FromStr;
+use tokio::task::JoinHandle;
 use uuid::Uuid;
 
 /// A type that is stored as one document in one table.
@@ -89,6 +91,73 @@ pub struct Configuration {
     pub revision: u64,
 }
 
+/// Documents that are read at once. A million rows one by one take longer to hand over than to read.
+const PAGE: u32 = 256;
+
+/// The documents of a table, in the order in which they lie there.
+async fn documents<T: Aggregate + 'static>(tx: &mut SqliteConnection) -> Result<Vec<T>, StoreError> {
+    let sql = format!(
+        "SELECT MAX(place), COUNT(*), '[' || group_concat(document, ',') || ']'
+         FROM (SELECT rowid AS place, document FROM {} WHERE rowid > ? ORDER BY rowid LIMIT {PAGE})",
+        T::TABLE
+    );
+    let context = "read the configuration";
+    let (mut all, mut from) = (Vec::new(), i64::MIN);
+    // One page is parsed while the next one is read.
+    let mut parsing: Option<JoinHandle<Result<Vec<T>, serde_json::Error>>> = None;
+    loop {
+        let (last, count, text): (Option<i64>, i64, Option<String>) =
+            sqlx::query_as(AssertSqlSafe(sql.as_str()))
+                .bind(from)
+                .fetch_one(&mut *tx)
+                .await
+                .map_err(StoreError::query(context))?;
+        let parsed = match parsing.take() {
+            Some(parsing) => parsing.await,
+            None => Ok(Ok(Vec::new())),
+        };
+        let Ok(Ok(parsed)) = parsed else {
+            return Err(unreadable::<T>(tx).await);
+        };
+        all.extend(parsed);
+        let (Some(last), Some(text)) = (last, text) else {
+            return Ok(all);
+        };
+        from = last;
+        parsing = Some(tokio::task::spawn_blocking(move || {
+            let page: Vec<T> = serde_json::from_str(&text)?;
+            // Of documents that are none by themselves, several might look like others.
+            match usize::try_from(count) {
+                Ok(count) if count == page.len() => Ok(page),
+                _ => Err(serde::de::Error::custom("not as many documents as rows")),
+            }
+        }));
+    }
+}
+
+/// Says which document of a table cannot be read.
+async fn unreadable<T: Aggregate>(tx: &mut SqliteConnection) -> StoreError {
+    let sql = format!("SELECT {COLUMNS} FROM {} ORDER BY rowid", T::TABLE);
+    let rows = sqlx::query_as::<_, RawRow>(AssertSqlSafe(sql))
+        .fetch_all(tx)
+        .await;
+    let rows = match rows {
+        Ok(rows) => rows,
+        Err(source) => {
+            return StoreError::Query {
+                context: "read the configuration",
+                source,
+            };
+        }
+    };
+    let wrong = rows.into_iter().find_map(|row| row.read::<T>().err());
+    wrong.unwrap_or_else(|| StoreError::Document {
+        kind: T::KIND.as_str(),
+        id: "?".to_owned(),
+        source: serde::de::Error::custom("its page does not hold what its rows hold"),
+    })
+}
+
 impl Store {
     /// One object of one tenant.
     ///
@@ -134,54 +203,12 @@ impl Store {
             .await
             .map_err(StoreError::query("read the revision"))?;
         configuration.revision = revision.parse().unwrap_or_default();
-        let query = |table| {
-            sqlx::query_as::<_, RawRow>(AssertSqlSafe(format!(
-                "SELECT {COLUMNS} FROM {table} ORDER BY id"
-            )))
-        };
-        let context = "read the configuration";
-        for row in query(Zone::TABLE)
-            .fetch_all(&mut *tx)
-            .await
-            .map_err(StoreError::query(context))?
-        {
-            configuration.zones.push(row.read::<Zone>()?.value);
-        }
-        for row in query(Pool::TABLE)
-            .fetch_all(&mut *tx)
-            .await
-            .map_err(StoreError::query(context))?
-        {
-            configuration.pools.push(row.read::<Pool>()?.value);
-        }
-        for row in query(Service::TABLE)
-            .fetch_all(&mut *tx)
-            .await
-            .map_err(StoreError::query(context))?
-        {
-            configuration.services.push(row.read::<Service>()?.value);
-        }
-        for row in query(RecordSet::TABLE)
-            .fetch_all(&mut *tx)
-            .await
-            .map_err(StoreError::query(context))?
-        {
-            configuration.records.push(row.read::<RecordSet>()?.value);
-        }
-        for row in query(KeysRecord::TABLE)
-            .fetch_all(&mut *tx)
-            .await
-            .map_err(StoreError::query(context))?
-        {
-            configuration.keys.push(row.read::<KeysRecord>()?.value);
-        }
-        for row in query(TsigKeyRecord::TABLE)
-            .fetch_all(&mut *tx)
-            .await
-            .map_err(StoreError::query(context))?
-        {
-            configuration.tsig_keys.push(row.read::<TsigKeyRecord>()?.value);
-        }
+        configuration.zones = documents(&mut tx).await?;
+        configuration.pools = documents(&mut tx).await?;
+        configuration.services = documents(&mut tx).await?;
+        configuration.records = documents(&mut tx).await?;
+        configuration.keys = documents(&mut tx).await?;
+        configuration.tsig_keys = documents(&mut tx).await?;
         Ok(configuration)
     }
 
