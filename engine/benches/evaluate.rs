@@ -8,7 +8,7 @@ use gslb_engine::environment::{Environment, MapRule, Signals};
 use gslb_engine::geo::{AsInfo, Country, Geo, Located};
 use gslb_engine::model::Tier;
 use gslb_engine::query::{ClientSubnet, Family, QueryContext};
-use gslb_engine::snapshot::{CompiledService, Found, Slots, Snapshot};
+use gslb_engine::snapshot::{Found, RoutedService, Slots, Snapshot};
 use gslb_engine::testing::{Placed, Site, crowd, entropy, measure, member, wire, without_steps};
 use std::hint::black_box;
 use std::net::IpAddr;
@@ -136,7 +136,7 @@ fn decisions(c: &mut Criterion) {
 
 fn with_its_steps(
     snapshot: &Snapshot,
-    service: &CompiledService,
+    service: RoutedService<'_>,
     ctx: &QueryContext<'_>,
     scratch: &mut Scratch,
 ) -> Decision {
@@ -147,7 +147,7 @@ fn time(
     group: &mut criterion::BenchmarkGroup<'_, criterion::measurement::WallTime>,
     name: &str,
     (snapshot, _slots): &(Snapshot, Slots),
-    decision: impl Fn(&Snapshot, &CompiledService, &QueryContext<'_>, &mut Scratch) -> Decision,
+    decision: impl Fn(&Snapshot, RoutedService<'_>, &QueryContext<'_>, &mut Scratch) -> Decision,
 ) {
     let qname = wire(NAME);
     let Found::Service { service, .. } = snapshot.find(&qname) else {

@@ -4,6 +4,7 @@
 //! here, on integers only, and pinned by tests. Changing a constant moves every pinned client.
 
 use std::net::{IpAddr, Ipv6Addr};
+use uuid::Uuid;
 
 /// Mixes 64 bits so that each input bit changes about half of the output bits: three xor-shifts and two
 /// multiplications. One-to-one, 0 maps to 0.
@@ -15,6 +16,14 @@ pub(crate) const fn mix(mut x: u64) -> u64 {
     x ^= x >> 27;
     x = x.wrapping_mul(0x94d0_49bb_1331_11eb);
     x ^ (x >> 31)
+}
+
+/// Hash of an id, for maps by it.
+#[must_use]
+#[inline]
+pub(crate) fn id(id: Uuid) -> u64 {
+    let (high, low) = id.as_u64_pair();
+    mix(high ^ mix(low))
 }
 
 /// Hash of 128 bits: the halves are mixed one after the other, so that they do not commute.

@@ -8,7 +8,7 @@ use crate::decision::Outcome;
 use crate::hash::{self, mix};
 use crate::query::{ClientSubnet, Family, QueryContext};
 use crate::slots::ServiceSlot;
-use crate::snapshot::{CompiledMember, CompiledService, Snapshot};
+use crate::snapshot::{CompiledMember, CompiledPool, CompiledService, RoutedService, Snapshot};
 use std::net::IpAddr;
 use std::sync::Arc;
 
@@ -109,32 +109,34 @@ impl<C: FnMut() -> u64> Sink for Meter<C> {
 pub struct Replay<'a> {
     snapshot: &'a Snapshot,
     service: CompiledService,
+    pool: &'a CompiledPool,
     scratch: Scratch,
 }
 
 impl<'a> Replay<'a> {
     /// A service of `snapshot`, stored or proposed, with counters of its own.
     #[must_use]
-    pub fn new(snapshot: &'a Snapshot, service: &CompiledService) -> Self {
-        let mut service = service.clone();
+    pub fn new(snapshot: &'a Snapshot, routed: RoutedService<'a>) -> Self {
+        let mut service = routed.service().clone();
         service.slot = Arc::new(ServiceSlot::new(service.id, 0));
         Self {
             snapshot,
             service,
+            pool: routed.pool,
             scratch: Scratch::new(),
         }
     }
 
     /// The service.
     #[must_use]
-    pub fn service(&self) -> &CompiledService {
-        &self.service
+    pub fn service(&self) -> RoutedService<'_> {
+        RoutedService::new(&self.service, self.pool)
     }
 
     /// A member of its pool.
     #[must_use]
     pub fn member(&self, index: usize) -> Option<&CompiledMember> {
-        self.service.pool.members.get(index)
+        self.pool.members.get(index)
     }
 
     /// Answers a query. `clock` gives nanoseconds from any fixed point.
@@ -144,8 +146,8 @@ impl<'a> Replay<'a> {
             begun: 0,
             script_ns: None,
         };
-        let scratch = &mut self.scratch;
-        let decision = evaluate(self.snapshot, &self.service, context, scratch, &mut meter);
+        let service = RoutedService::new(&self.service, self.pool);
+        let decision = evaluate(self.snapshot, service, context, &mut self.scratch, &mut meter);
         Replayed {
             outcome: decision.outcome,
             members: self.scratch.chosen().collect(),
@@ -232,12 +234,10 @@ mod tests {
         let site = site(&["round-robin"]);
         let (snapshot, _slots) = site.compile(&environment()).unwrap();
         let service = snapshot.services().next().unwrap();
-        let mut replay = Replay::new(&snapshot, service);
+        let mut replay = Replay::new(&snapshot, snapshot.route(&service).unwrap());
         let turn = ten(&mut replay, "198.51.100.7");
         assert!(turn.windows(2).all(|pair| pair[0] != pair[1]), "{turn:?}");
-        let turns = service.slot.turns.each_ref();
-        let turns = turns.map(|turn| turn.load(std::sync::atomic::Ordering::Relaxed));
-        assert!(turns.windows(2).all(|pair| pair[0] == pair[1]), "{turns:?}");
+        assert_eq!(service.slot.tickets(), 0);
     }
 
     #[test]
@@ -245,14 +245,14 @@ mod tests {
         let before = site(&["weighted-round-robin"]);
         let (snapshot, _slots) = before.compile(&environment()).unwrap();
         let service = snapshot.services().next().unwrap();
-        let mut one = Replay::new(&snapshot, service);
-        let mut other = Replay::new(&snapshot, service);
+        let mut one = Replay::new(&snapshot, snapshot.route(&service).unwrap());
+        let mut other = Replay::new(&snapshot, snapshot.route(&service).unwrap());
         let drawn = ten(&mut one, "198.51.100.7");
         assert_eq!(drawn, ten(&mut other, "198.51.100.7"));
         assert!(drawn.contains(&0) && drawn.contains(&1), "{drawn:?}");
         let after = stored(&site(&["geo-ip", "weighted-round-robin"]));
         let (snapshot, service) = snapshot.proposal(&after, None, None).unwrap();
-        let mut replay = Replay::new(&snapshot, &service);
+        let mut replay = Replay::new(&snapshot, snapshot.route(&service).unwrap());
         assert_eq!(ten(&mut replay, "198.51.100.7"), [0; 10]);
         assert_eq!(ten(&mut replay, "203.0.113.7"), [1; 10]);
     }
@@ -269,7 +269,7 @@ mod tests {
         third.priority = 1;
         pool.members.push(third);
         let (snapshot, service) = snapshot.proposal(&stored(&site), Some(&pool), None).unwrap();
-        let mut replay = Replay::new(&snapshot, &service);
+        let mut replay = Replay::new(&snapshot, snapshot.route(&service).unwrap());
         // The first one is down, and of the others the new one has a priority.
         assert_eq!(ten(&mut replay, "198.51.100.7"), [2; 10]);
         // Members that are probed later are seen by the proposal too.
@@ -277,7 +277,10 @@ mod tests {
         pool.members.truncate(1);
         let (snapshot, service) = snapshot.proposal(&stored(&site), Some(&pool), None).unwrap();
         assert_eq!(
-            ten(&mut Replay::new(&snapshot, &service), "198.51.100.7"),
+            ten(
+                &mut Replay::new(&snapshot, snapshot.route(&service).unwrap()),
+                "198.51.100.7"
+            ),
             [0; 10]
         );
     }
@@ -293,8 +296,20 @@ mod tests {
         };
         let proposed = snapshot.proposal(&stored(&site), Some(&pool), Some(&signals));
         let (with, service) = proposed.unwrap();
-        assert_eq!(ten(&mut Replay::new(&with, &service), "198.51.100.7"), [1; 10]);
+        assert_eq!(
+            ten(
+                &mut Replay::new(&with, with.route(&service).unwrap()),
+                "198.51.100.7"
+            ),
+            [1; 10]
+        );
         let (without, service) = snapshot.proposal(&stored(&site), None, None).unwrap();
-        assert_eq!(ten(&mut Replay::new(&without, &service), "198.51.100.7"), [0; 10]);
+        assert_eq!(
+            ten(
+                &mut Replay::new(&without, without.route(&service).unwrap()),
+                "198.51.100.7"
+            ),
+            [0; 10]
+        );
     }
 }

@@ -9,7 +9,7 @@ use crate::sampling::Sampling;
 use crate::snapshot::Hot;
 use arc_swap::{ArcSwapOption, Guard};
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 
 /// Successful probes after which a round-trip time counts for routing.
 pub const RTT_MIN_PROBES: u32 = 3;
@@ -194,60 +194,35 @@ impl MemberSlot {
     }
 }
 
-/// Counters of one service.
+/// Round-robin tickets of one service.
 #[derive(Debug)]
-pub struct ServiceSlot {
-    /// Which of its queries are kept.
-    pub sampling: Sampling,
-    /// The service.
-    pub service_id: ServiceId,
-    /// Queries that found this service, by outcome: see [`Outcome`](crate::decision::Outcome).
-    outcomes: [AtomicU64; crate::decision::Outcome::COUNT],
-    /// Queries whose first candidate `signal-weight` changed.
-    pub signal_steered: AtomicU64,
-    /// Script steps that failed open.
-    pub script_errors: AtomicU64,
-    /// When such a failure was last logged, Unix seconds; 0 is never.
-    pub script_error_logged: AtomicU64,
-    /// Round-robin tickets, one counter per address family and candidate set: see [`turn`](Self::turn).
-    pub turns: [AtomicU64; ServiceSlot::TURNS],
+struct Turns {
+    /// One counter per address family and candidate set.
+    turns: [AtomicU64; Turns::COUNT],
     /// The candidate set that each counter belongs to, as a hash; 0 is a free counter.
-    turn_sets: [AtomicU64; ServiceSlot::TURNS],
+    sets: [AtomicU64; Turns::COUNT],
     /// When each counter was last used, Unix seconds.
-    turn_used: [AtomicU32; ServiceSlot::TURNS],
+    used: [AtomicU32; Turns::COUNT],
 }
 
-impl ServiceSlot {
-    /// Round-robin counters per service.
-    pub const TURNS: usize = 16;
+impl Turns {
+    const COUNT: usize = 16;
 
-    /// A service nobody has asked for yet. `offset` is where round-robin begins: random, so that nodes that start
-    /// together do not all begin with the first member.
-    #[must_use]
-    pub fn new(service_id: ServiceId, offset: u64) -> Self {
+    fn new(offset: u64) -> Self {
         Self {
-            sampling: Sampling::default(),
-            service_id,
-            outcomes: Default::default(),
-            signal_steered: AtomicU64::new(0),
-            script_errors: AtomicU64::new(0),
-            script_error_logged: AtomicU64::new(0),
             turns: std::array::from_fn(|_| AtomicU64::new(offset)),
-            turn_sets: Default::default(),
-            turn_used: Default::default(),
+            sets: Default::default(),
+            used: Default::default(),
         }
     }
 
-    /// The round-robin ticket of a candidate set, given as a hash of family and members. `take` uses it up; without,
-    /// it is the ticket that the next query will take.
-    ///
     /// Sets that take turns with each other on one counter would each see only every other ticket, so each has its
     /// own. Health makes ever new sets: when all counters are in use, the one unused longest is taken over.
     #[inline]
-    pub fn turn(&self, set: u64, now: u64, take: bool) -> u64 {
+    fn turn(&self, set: u64, now: u64, take: bool) -> u64 {
         let set = set | 1;
-        let cell = self.turn_cell(set, take);
-        let (Some(turn), Some(used)) = (self.turns.get(cell), self.turn_used.get(cell)) else {
+        let cell = self.cell(set, take);
+        let (Some(turn), Some(used)) = (self.turns.get(cell), self.used.get(cell)) else {
             return 0;
         };
         if !take {
@@ -262,11 +237,11 @@ impl ServiceSlot {
     }
 
     #[inline]
-    fn turn_cell(&self, set: u64, take: bool) -> usize {
-        let home = (set >> 32) as usize % Self::TURNS;
-        for step in 0..Self::TURNS {
-            let cell = (home + step) % Self::TURNS;
-            let Some(owner) = self.turn_sets.get(cell) else {
+    fn cell(&self, set: u64, take: bool) -> usize {
+        let home = (set >> 32) as usize % Self::COUNT;
+        for step in 0..Self::COUNT {
+            let cell = (home + step) % Self::COUNT;
+            let Some(owner) = self.sets.get(cell) else {
                 break;
             };
             let found = owner.load(Ordering::Relaxed);
@@ -285,15 +260,82 @@ impl ServiceSlot {
             }
         }
         let oldest = self
-            .turn_used
+            .used
             .iter()
             .enumerate()
             .min_by_key(|(_, used)| used.load(Ordering::Relaxed));
         let cell = oldest.map_or(home, |(cell, _)| cell);
-        if take && let Some(owner) = self.turn_sets.get(cell) {
+        if take && let Some(owner) = self.sets.get(cell) {
             owner.store(set, Ordering::Relaxed);
         }
         cell
+    }
+}
+
+/// Counters of one service. What every query writes comes first, in one cache line.
+#[derive(Debug)]
+#[repr(C)]
+pub struct ServiceSlot {
+    /// Queries that found this service, by outcome: see [`Outcome`](crate::decision::Outcome).
+    outcomes: [AtomicU64; crate::decision::Outcome::COUNT],
+    /// Which of its queries are kept.
+    pub sampling: Sampling,
+    /// Round-robin tickets. Of a million services few take turns, and for the others this would be most of their memory.
+    turns: OnceLock<Box<Turns>>,
+    /// Where round-robin begins.
+    offset: u64,
+    /// The service.
+    pub service_id: ServiceId,
+    /// Queries whose first candidate `signal-weight` changed.
+    pub signal_steered: AtomicU64,
+    /// Script steps that failed open.
+    pub script_errors: AtomicU64,
+    /// When such a failure was last logged, Unix seconds; 0 is never.
+    pub script_error_logged: AtomicU64,
+}
+
+impl ServiceSlot {
+    /// A service nobody has asked for yet. `offset` is where round-robin begins: random, so that nodes that start
+    /// together do not all begin with the first member.
+    #[must_use]
+    pub fn new(service_id: ServiceId, offset: u64) -> Self {
+        Self {
+            outcomes: Default::default(),
+            sampling: Sampling::default(),
+            turns: OnceLock::new(),
+            offset,
+            service_id,
+            signal_steered: AtomicU64::new(0),
+            script_errors: AtomicU64::new(0),
+            script_error_logged: AtomicU64::new(0),
+        }
+    }
+
+    /// The round-robin ticket of a candidate set, given as a hash of family and members. `take` uses it up; without,
+    /// it is the ticket that the next query will take.
+    #[inline]
+    pub fn turn(&self, set: u64, now: u64, take: bool) -> u64 {
+        match self.turns.get() {
+            Some(turns) => turns.turn(set, now, take),
+            None if take => self.turns().turn(set, now, true),
+            None => self.offset,
+        }
+    }
+
+    /// Makes the tickets, so that no query has to.
+    pub(crate) fn prepare_turns(&self) {
+        self.turns();
+    }
+
+    /// Tickets that were taken.
+    #[cfg(test)]
+    pub(crate) fn tickets(&self) -> u64 {
+        let turns = self.turns().turns.iter();
+        turns.map(|turn| turn.load(Ordering::Relaxed) - self.offset).sum()
+    }
+
+    fn turns(&self) -> &Turns {
+        self.turns.get_or_init(|| Box::new(Turns::new(self.offset)))
     }
 
     /// Reads what a query will count in, for nothing but to have it in the cache.

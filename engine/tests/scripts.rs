@@ -7,7 +7,7 @@ use gslb_engine::geo::Country;
 use gslb_engine::model::{MemberDraft, ServiceDraft, Tier};
 use gslb_engine::query::{ClientSubnet, Family, QueryContext};
 use gslb_engine::script::{ScriptFailure, ScriptReads};
-use gslb_engine::snapshot::{Changes, CompiledService, Found, Slots, Snapshot};
+use gslb_engine::snapshot::{Changes, Found, RoutedService, Slots, Snapshot};
 use gslb_engine::testing::{FakeScript, FakeScripts, Rows, Site, member, wire};
 use gslb_engine::trace::{StepAction, StepTrace};
 use proptest::prelude::*;
@@ -65,7 +65,7 @@ impl Built {
         }
     }
 
-    fn service(&self) -> &CompiledService {
+    fn service(&self) -> RoutedService<'_> {
         match self.snapshot.find(&wire(NAME)) {
             Found::Service { service, .. } => service,
             other => panic!("{other:?}"),

@@ -3,8 +3,8 @@
 
 use gslb_engine::environment::Environment;
 use gslb_engine::model::{
-    ErrorCode, Pool, PoolId, RecordDraft, RecordId, Service, ServiceDraft, ServiceId, Tier, ValidationError,
-    Zone, ZoneId,
+    DomainName, ErrorCode, Pool, PoolId, RecordDraft, RecordId, Service, ServiceDraft, ServiceId, Tier,
+    ValidationError, Zone, ZoneId,
 };
 use gslb_engine::snapshot::{Changes, Configuration, Found, Slots, Snapshot, SnapshotCell};
 use gslb_engine::testing::{Site, member, wire};
@@ -110,18 +110,32 @@ fn what_reaches_too_far_is_left_to_a_whole_compilation() {
     let mut slots = Slots::new();
     let snapshot = compile(&config, &mut slots).unwrap();
     let mut far = |changes: Changes| snapshot.with_changes(&changes, &mut slots, 7).unwrap().is_none();
-    assert!(far(Changes {
-        removed_zones: vec![config.zones[0].id],
+    let without = |zone: usize| Changes {
+        removed_zones: vec![config.zones[zone].id],
         ..Changes::default()
-    }));
-    let zone = Zone {
-        id: ZoneId(Uuid::from_u128(91)),
-        ..config.zones[0].clone()
     };
-    assert!(far(Changes {
-        zones: vec![zone],
+    // The first has a service and the second nothing.
+    assert!(far(without(0)) && !far(without(1)));
+    let with = |name: &str| Changes {
+        zones: vec![Zone {
+            id: ZoneId(Uuid::from_u128(91)),
+            name: DomainName::parse("name", name).unwrap(),
+            ..config.zones[0].clone()
+        }],
         ..Changes::default()
-    }));
+    };
+    // At a name, around one, around another zone.
+    for name in ["example.com.", "www.example.com.", "com."] {
+        assert!(far(with(name)), "{name}");
+    }
+    for name in [
+        "new.example.com.",
+        "a.b.example.com.",
+        "below.www.example.com.",
+        "elsewhere.test.",
+    ] {
+        assert!(!far(with(name)), "{name}");
+    }
     let outside = site()
         .chain("www.elsewhere.test.", "one", &["random"])
         .config
@@ -152,7 +166,7 @@ fn a_pool_in_use_cannot_go() {
 }
 
 /// Names that the changes below are about, and those around them.
-const NAMES: [&str; 10] = [
+const NAMES: [&str; 12] = [
     "www.example.com.",
     "*.example.com.",
     "a.b.example.com.",
@@ -163,8 +177,22 @@ const NAMES: [&str; 10] = [
     "sub.example.com.",
     "w.sub.example.com.",
     "*.sub.example.com.",
+    "new.example.com.",
+    "w.new.example.com.",
 ];
-const ASKED: [&str; 8] = [
+/// Zones that come and go.
+const ZONES: [&str; 4] = [
+    "new.example.com.",
+    "y.z.example.com.",
+    "deep.in.sub.example.com.",
+    "elsewhere.test.",
+];
+const ASKED: [&str; 13] = [
+    "q.new.example.com.",
+    "q.y.z.example.com.",
+    "in.sub.example.com.",
+    "q.deep.in.sub.example.com.",
+    "q.elsewhere.test.",
     "q.example.com.",
     "q.b.example.com.",
     "y.z.example.com.",
@@ -184,6 +212,8 @@ enum Step {
     /// Pool, minHealthy, drop a member.
     Pool(bool, u32, bool),
     Serial(bool),
+    /// Comes, or goes with its records.
+    Zone(usize),
     /// Name, which records.
     Records(usize, u8),
 }
@@ -197,6 +227,7 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
         4 => (name, 0_u8..4).prop_map(|(n, kind)| Step::Records(n, kind)),
         1 => (any::<bool>(), 0_u32..9, any::<bool>()).prop_map(|(p, n, d)| Step::Pool(p, n, d)),
         1 => any::<bool>().prop_map(Step::Serial),
+        2 => (0..ZONES.len()).prop_map(Step::Zone),
     ];
     proptest::collection::vec(step, 1..25)
 }
@@ -276,11 +307,36 @@ fn change(config: &mut Configuration, step: &Step) -> Changes {
             let set = draft
                 .validate(RecordId(Uuid::from_u128(5000 + name as u128)), &zone)
                 .unwrap();
+            // It may have been in a zone around this one, or below.
+            let old = config.records.iter().filter(|old| old.id == set.id);
+            changes
+                .names
+                .extend(old.map(|old| (old.zone_id, old.name.clone())));
             config.records.retain(|old| old.id != set.id);
             changes.names.push((zone.id, set.name.clone()));
             if kind > 0 {
                 config.records.push(set.clone());
                 changes.records.push(set);
+            }
+        }
+        Step::Zone(index) => {
+            let id = ZoneId(Uuid::from_u128(7000 + index as u128));
+            if config.zones.iter().any(|zone| zone.id == id) {
+                config.zones.retain(|zone| zone.id != id);
+                changes.removed_zones.push(id);
+                config.records.retain(|set| {
+                    let gone = set.zone_id == id;
+                    if gone {
+                        changes.names.push((id, set.name.clone()));
+                    }
+                    !gone
+                });
+            } else {
+                let mut zone = config.zones[0].clone();
+                zone.id = id;
+                zone.name = DomainName::parse("name", ZONES[index]).unwrap();
+                config.zones.push(zone.clone());
+                changes.zones.push(zone);
             }
         }
         Step::Serial(second) => {
@@ -333,7 +389,11 @@ proptest! {
         for step in &steps {
             let before = describe(&changed);
             let changes = change(&mut config, step);
-            let next = changed.with_changes(&changes, &mut slots, 7).unwrap().unwrap();
+            let next = match changed.with_changes(&changes, &mut slots, 7).unwrap() {
+                Some(next) => next,
+                None if matches!(step, Step::Zone(_)) => compile(&config, &mut slots).unwrap(),
+                None => panic!("{step:?} needs no whole compilation"),
+            };
             prop_assert_eq!(&before, &describe(&changed), "the old snapshot changed");
             let whole = compile(&config, &mut other_slots).unwrap();
             prop_assert_eq!(describe(&next), describe(&whole), "{:?}", step);

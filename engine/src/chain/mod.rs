@@ -27,7 +27,7 @@ use crate::hash::mix;
 use crate::model::Fallback;
 use crate::query::QueryContext;
 use crate::slots::MemberSlot;
-use crate::snapshot::{CompiledPool, CompiledService, Settings, Snapshot};
+use crate::snapshot::{CompiledPool, CompiledService, RoutedService, Settings, Snapshot};
 use crate::trace::StepAction;
 use std::sync::atomic::Ordering;
 
@@ -130,7 +130,7 @@ impl Report {
 /// Decides one query to a service. The addresses of the answer are in `scratch` afterwards.
 pub fn evaluate<S: Sink>(
     snapshot: &Snapshot,
-    service: &CompiledService,
+    service: RoutedService<'_>,
     ctx: &QueryContext<'_>,
     scratch: &mut Scratch,
     sink: &mut S,
@@ -141,17 +141,17 @@ pub fn evaluate<S: Sink>(
 /// As [`evaluate`], with other steps than the stored ones.
 pub(crate) fn evaluate_steps<S: Sink>(
     snapshot: &Snapshot,
-    service: &CompiledService,
+    service: RoutedService<'_>,
     steps: &[CompiledStep],
     ctx: &QueryContext<'_>,
     scratch: &mut Scratch,
     sink: &mut S,
 ) -> Decision {
-    let pool = &*service.pool;
+    let pool = service.pool;
     scratch.clear();
     let mut run = Run {
         settings: &snapshot.settings,
-        service,
+        service: service.service(),
         pool,
         ctx,
         client: Client::new(ctx, &*snapshot.settings.geo),
@@ -240,7 +240,7 @@ fn decide<S: Sink>(
     outcome
 }
 
-impl CompiledService {
+impl<'a> RoutedService<'a> {
     /// Whether a query may run a script that is not quick: it then blocks for milliseconds, and belongs on a thread that
     /// no other service waits for. Asked anew for each query, since a script may stop being quick.
     #[must_use]
@@ -272,8 +272,8 @@ impl CompiledService {
 
     /// The members of the last decision in `scratch`, which was one about this service.
     #[inline]
-    pub fn chosen<'a>(&'a self, scratch: &Scratch) -> impl Iterator<Item = &'a MemberSlot> {
-        let chosen = scratch.chosen();
-        chosen.filter_map(|index| Some(&*self.pool.reach(index)?.slot))
+    pub fn chosen(&self, scratch: &Scratch) -> impl Iterator<Item = &'a MemberSlot> {
+        let (chosen, pool) = (scratch.chosen(), self.pool);
+        chosen.filter_map(|index| Some(&*pool.reach(index)?.slot))
     }
 }

@@ -9,7 +9,7 @@ use crate::decision::Outcome;
 use crate::model::{AdminState, Routing};
 use crate::query::{Family, QueryContext};
 use crate::script::Place;
-use crate::snapshot::{CompiledMember, CompiledPool, CompiledService, Snapshot};
+use crate::snapshot::{CompiledMember, CompiledPool, RoutedService, Snapshot};
 use crate::trace::{Detail, StepAction, StepTrace, Trace, TraceCandidate, TraceClient, TraceGate};
 use std::fmt::Display;
 
@@ -181,14 +181,14 @@ fn describe_client(snapshot: &Snapshot, ctx: &QueryContext<'_>) -> TraceClient {
 }
 
 /// The host name that a service answers with.
-fn names(service: &CompiledService, scratch: &Scratch) -> Vec<String> {
+fn names(service: RoutedService<'_>, scratch: &Scratch) -> Vec<String> {
     let members = scratch
         .chosen()
         .filter_map(|index| service.pool.members.get(index));
     members.map(|member| member.stored.endpoint.to_string()).collect()
 }
 
-fn notes(service: &CompiledService, outcome: Outcome, proposed: bool, blind: bool) -> Vec<String> {
+fn notes(service: RoutedService<'_>, outcome: Outcome, proposed: bool, blind: bool) -> Vec<String> {
     let mut notes = Vec::new();
     if !service.enabled {
         notes.push("the service is disabled: no query finds it".to_owned());
@@ -231,7 +231,7 @@ fn notes(service: &CompiledService, outcome: Outcome, proposed: bool, blind: boo
 /// Traces a query to a service, with its stored routing or a proposed one. `clock` gives nanoseconds.
 pub fn trace(
     snapshot: &Snapshot,
-    service: &CompiledService,
+    service: RoutedService<'_>,
     ctx: &QueryContext<'_>,
     routing: Option<&Routing>,
     clock: impl FnMut() -> u64,

@@ -28,7 +28,7 @@ impl Snapshot {
     #[must_use]
     #[inline]
     pub fn service_at(&self, qname: &[u8], hash: u64) -> Option<(&CompiledService, &CompiledZone)> {
-        self.names.service(qname, hash)
+        self.names.service(&self.pools, qname, hash)
     }
 }
 
@@ -51,19 +51,25 @@ impl CompiledService {
         let country = |step: &CompiledStep| matches!(step, CompiledStep::Builtin(FilterName::GeoIp));
         self.steps.iter().take(2).any(country)
     }
+}
 
-    /// The step after [`Snapshot::service_at`]. The result means nothing, but has to be used.
+impl Snapshot {
+    /// The step after [`service_at`](Self::service_at). The result means nothing, but has to be used.
     #[must_use]
     #[inline]
-    pub fn approach(&self) -> u64 {
-        self.pool.approach() ^ self.steps.len() as u64
+    pub fn approach_pool(&self, service: &CompiledService) -> u64 {
+        let pool = self.route(service).map_or(0, |service| service.pool.approach());
+        pool ^ service.steps.len() as u64
     }
 
-    /// The step after [`approach`](Self::approach). The result means nothing, but has to be used.
+    /// The step after [`approach_pool`](Self::approach_pool). The result means nothing, but has to be used.
     #[must_use]
     #[inline]
-    pub fn approach_members(&self) -> u64 {
-        let first = u64::from(matches!(self.steps.first(), Some(step) if step.is_builtin()));
-        self.pool.approach_members() ^ self.slot.approach() ^ first
+    pub fn approach_members(&self, service: &CompiledService) -> u64 {
+        let first = u64::from(matches!(service.steps.first(), Some(step) if step.is_builtin()));
+        let members = self
+            .route(service)
+            .map_or(0, |service| service.pool.approach_members());
+        members ^ service.slot.approach() ^ first
     }
 }

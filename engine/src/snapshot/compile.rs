@@ -6,8 +6,11 @@ use crate::hash::mix;
 use crate::model::{
     DomainName, ErrorCode, MAX_MEMBERS, Pool, RecordName, RecordSet, Service, ValidationError, Zone, ZoneId,
 };
+use crate::snapshot::chains::Chains;
+use crate::snapshot::history::Histories;
 use crate::snapshot::names::{Names, ZoneOf, parent};
-use crate::snapshot::pool::{self, CompiledPool};
+use crate::snapshot::pool::CompiledPool;
+use crate::snapshot::pools::Pools;
 use crate::snapshot::records::NodeRecords;
 use crate::snapshot::registry::Slots;
 use crate::snapshot::service::{self, CompiledService};
@@ -31,7 +34,7 @@ fn zone_for(names: &Names, service: &Service, wire: &Arc<[u8]>) -> Option<ZoneOf
     }
 }
 
-fn labels(name: &DomainName) -> usize {
+pub(super) fn labels(name: &DomainName) -> usize {
     name.labels().count()
 }
 
@@ -41,7 +44,7 @@ pub(super) fn compile_pool(
     field: &str,
     env: &Environment,
     slots: &mut Slots,
-) -> Result<pool::ById, ValidationError> {
+) -> Result<Arc<CompiledPool>, ValidationError> {
     if stored.members.len() > MAX_MEMBERS {
         return Err(ValidationError::new(
             format!("{field}.members"),
@@ -49,7 +52,7 @@ pub(super) fn compile_pool(
             format!("{} members; {MAX_MEMBERS} are the limit", stored.members.len()),
         ));
     }
-    Ok(pool::ById(Arc::new(CompiledPool::new(stored, env, slots))))
+    Ok(Arc::new(CompiledPool::new(stored, env, slots)))
 }
 
 /// Record sets by name and zone.
@@ -58,8 +61,10 @@ pub(super) type ByName<'a> = BTreeMap<(&'a RecordName, ZoneId), Vec<&'a RecordSe
 /// A snapshot in the making.
 pub(super) struct Builder<'a> {
     pub(super) names: Names,
-    pub(super) pools: Shards<pool::ById>,
+    pub(super) pools: Pools,
     pub(super) services: Shards<service::ById>,
+    pub(super) chains: Arc<Chains>,
+    pub(super) held_back: usize,
     pub(super) env: &'a Environment,
     pub(super) entropy: u64,
 }
@@ -72,10 +77,7 @@ impl Builder<'_> {
         field: &str,
         slots: &mut Slots,
     ) -> Result<(), ValidationError> {
-        let found = self.pools.find(pool::ById::hash_of(stored.pool_id), |pool| {
-            pool.0.id == stored.pool_id
-        });
-        let Some(pool::ById(pool)) = found else {
+        let Some(pool) = self.pools.place_of(stored.pool_id) else {
             return Err(ValidationError::new(
                 format!("{field}.poolId"),
                 ErrorCode::NotFound,
@@ -98,10 +100,11 @@ impl Builder<'_> {
         let compiled = Arc::new(CompiledService::new(
             stored,
             wire,
-            Arc::clone(pool),
+            pool,
             self.env,
             slot,
             at_apex,
+            &mut self.chains,
         ));
         if compiled.enabled {
             if let ZoneOf::Synthetic(synthetic) = &zone {
@@ -115,7 +118,9 @@ impl Builder<'_> {
                 ));
             }
         }
+        self.held_back += usize::from(compiled.licence_fallback);
         self.services.insert(service::ById(compiled));
+        self.pools.count_user(pool, true);
         Ok(())
     }
 
@@ -156,10 +161,13 @@ impl Snapshot {
         entropy: u64,
     ) -> Result<Self, Vec<ValidationError>> {
         let mut errors = Vec::new();
+        slots.reserve(config.services.len());
         let mut builder = Builder {
-            names: Names::new(mix(entropy)),
-            pools: Shards::new(),
-            services: Shards::new(),
+            names: Names::new(mix(entropy), config.services.len() + config.records.len()),
+            pools: Pools::for_many(config.pools.len()),
+            services: Shards::for_many(config.services.len()),
+            chains: Arc::default(),
+            held_back: 0,
             env,
             entropy,
         };
@@ -182,13 +190,15 @@ impl Snapshot {
         }
         for (index, stored) in config.pools.iter().enumerate() {
             match compile_pool(stored, &format!("pools[{index}]"), env, slots) {
-                Ok(pool) => builder.pools.insert(pool),
+                Ok(pool) => {
+                    builder.pools.put(pool);
+                }
                 Err(error) => errors.push(error),
             }
         }
         // Names with fewer labels first: whether a name between two services exists must not depend on their order.
         let mut services: Vec<(usize, &Service)> = config.services.iter().enumerate().collect();
-        services.sort_by_key(|(_, service)| labels(&service.domain));
+        services.sort_by_cached_key(|(_, service)| labels(&service.domain));
         for (index, stored) in services {
             if let Err(error) = builder.add_service(stored, &format!("services[{index}]"), slots) {
                 errors.push(error);
@@ -204,24 +214,31 @@ impl Snapshot {
         if !errors.is_empty() {
             return Err(errors);
         }
-        let members = config
-            .pools
-            .iter()
-            .flat_map(|pool| pool.members.iter().map(|m| m.id))
-            .collect();
-        slots.retain(&members, &config.services.iter().map(|s| s.id).collect());
+        // Each of these has a slot now: only when there are more of them, some belong to nobody.
+        let members = || config.pools.iter().flat_map(|pool| &pool.members);
+        if slots.len() != (members().count(), config.services.len()) {
+            slots.retain(
+                &members().map(|member| member.id).collect(),
+                &config.services.iter().map(|s| s.id).collect(),
+            );
+        }
         let Builder {
             names,
             pools,
             services,
+            chains,
+            held_back,
             ..
         } = builder;
         Ok(Self {
             names,
             services,
             pools,
+            chains,
+            held_back,
+            pools_mark: Arc::default(),
             settings: Arc::new(Settings::new(env)),
-            histories: Arc::default(),
+            histories: Histories::new(),
         })
     }
 }

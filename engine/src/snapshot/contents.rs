@@ -6,8 +6,8 @@
 
 use super::Snapshot;
 use crate::model::{Rdata, RecordType, ZoneId};
+use crate::snapshot::pools::RoutedService;
 use crate::snapshot::records::CompiledSet;
-use crate::snapshot::service::CompiledService;
 use std::collections::BTreeSet;
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -56,11 +56,11 @@ impl Snapshot {
 impl ZoneContents {
     /// Appends the records of the next part, of which there may be none. False when there was no part left.
     pub fn next_part(&mut self, records: &mut Vec<ZoneRecord>) -> bool {
-        let names = &self.snapshot.names;
+        let (names, pools) = (&self.snapshot.names, &self.snapshot.pools);
         if self.next >= names.parts() {
             return false;
         }
-        names.part(self.place, self.next, names.parts(), records);
+        names.part(pools, self.place, self.next, names.parts(), records);
         self.next += 1;
         true
     }
@@ -78,7 +78,7 @@ pub(super) fn push_set(owner: &Arc<[u8]>, set: &CompiledSet, records: &mut Vec<Z
 
 /// Appends what stands for a service where nobody can steer: the addresses of all enabled members. Of names there can only
 /// be one, the first. What flattened names lead to just now is no configuration: nothing stands for them.
-pub(super) fn push_service(owner: &Arc<[u8]>, service: &CompiledService, records: &mut Vec<ZoneRecord>) {
+pub(super) fn push_service(owner: &Arc<[u8]>, service: RoutedService<'_>, records: &mut Vec<ZoneRecord>) {
     let mut enabled = service.pool.members.iter().filter(|member| member.stored.enabled);
     if service.is_alias() {
         let name = enabled.find_map(|member| member.host.clone());

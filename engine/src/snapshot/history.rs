@@ -4,15 +4,20 @@
 //! change) is passed over unread. The history is in memory only and bounded: to whom it does not reach back, the zone is
 //! sent as a whole.
 
-use super::Snapshot;
-use super::contents::ZoneRecord;
-use crate::model::ZoneId;
+use super::contents::{ZoneRecord, push_service};
+use super::{Changes, Snapshot};
+use crate::hash;
+use crate::model::{ServiceId, ZoneId};
+use crate::snapshot::shards::{Entry, Shards};
 use crate::snapshot::zone::CompiledZone;
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 use std::sync::Arc;
 
 /// Octets of the differences that are kept of one zone.
 const MAX_OCTETS: usize = 1 << 20;
+/// Octets of the differences that are kept of all zones: some hundred MiB of memory at most. Of zones that have not
+/// changed for longest nothing is kept then, and they are sent as a whole.
+const MAX_OCTETS_OF_ALL: usize = 64 << 20;
 /// Differences that are kept of one zone.
 const MAX_DIFFERENCES: usize = 256;
 
@@ -34,9 +39,78 @@ pub struct Difference {
 /// Differences of a zone, each from where the one before leads to; the last leads to the serial in force.
 type History = Arc<[Arc<Difference>]>;
 
+/// The history of one zone.
+#[derive(Debug, Clone)]
+struct OfZone {
+    id: ZoneId,
+    differences: History,
+    octets: usize,
+    /// Grows with each change of a zone.
+    age: u64,
+}
+
+impl OfZone {
+    fn hash_of(id: ZoneId) -> u64 {
+        hash::id(id.0)
+    }
+}
+
+impl Entry for OfZone {
+    fn hash(&self) -> u64 {
+        Self::hash_of(self.id)
+    }
+}
+
 /// The histories of all zones that are transferred.
-#[derive(Debug, Clone, Default)]
-pub(super) struct Histories(HashMap<ZoneId, History>);
+#[derive(Debug, Clone)]
+pub(super) struct Histories {
+    zones: Shards<OfZone>,
+    octets: usize,
+    /// Age of the latest.
+    age: u64,
+}
+
+impl Histories {
+    /// None.
+    pub(super) fn new() -> Self {
+        Self {
+            zones: Shards::new(),
+            octets: 0,
+            age: 0,
+        }
+    }
+
+    fn of(&self, zone: ZoneId) -> Option<&OfZone> {
+        self.zones
+            .find(OfZone::hash_of(zone), |history| history.id == zone)
+    }
+
+    fn remove(&mut self, zone: ZoneId) {
+        let old = self
+            .zones
+            .remove(OfZone::hash_of(zone), |history| history.id == zone);
+        self.octets -= old.map_or(0, |old| old.octets);
+    }
+
+    /// Adds a history, and forgets old ones when all together are more than `most` octets.
+    fn insert(&mut self, history: OfZone, most: usize) {
+        self.octets += history.octets;
+        self.age = self.age.max(history.age);
+        self.zones.insert(history);
+        if self.octets <= most {
+            return;
+        }
+        // So many that it will be long until the next time.
+        let mut ages: Vec<(u64, ZoneId)> = self.zones.iter().map(|zone| (zone.age, zone.id)).collect();
+        ages.sort_unstable();
+        for (_, zone) in ages {
+            if self.octets <= most / 2 {
+                return;
+            }
+            self.remove(zone);
+        }
+    }
+}
 
 /// Whether one serial is newer than another (RFC 1982 §3.2). Half-way round the circle neither is.
 #[must_use]
@@ -46,38 +120,65 @@ pub const fn is_newer(serial: u32, than: u32) -> bool {
 }
 
 impl Snapshot {
-    /// This snapshot with the histories of its zones, as it follows on `before`.
+    /// This snapshot with the histories of its zones, as it follows on `before`. One that was made of it
+    /// [with changes](Self::with_changes) has them already.
     #[must_use]
     pub fn following(mut self, before: &Self) -> Self {
-        let mut histories = HashMap::new();
-        for (place, zone) in self.names.zones().enumerate() {
-            let Some(id) = zone.id.filter(|_| !zone.transfer.peers.is_empty()) else {
-                continue;
-            };
-            let known = before.histories.0.get(&id);
-            let Some(old) = before.names.place_with(id, place) else {
-                continue;
-            };
-            let Some(was) = before.names.zone_at(old).filter(|was| was.name == zone.name) else {
-                continue;
-            };
-            if was.serial == zone.serial {
-                histories.extend(known.map(|known| (id, Arc::clone(known))));
-            } else if is_newer(zone.serial, was.serial) {
-                let place = u32::try_from(place).unwrap_or(u32::MAX);
-                let difference = self.difference((zone, place), before, (was, old));
-                let known = known.map(|known| &**known).unwrap_or_default();
-                histories.extend(difference.map(|difference| (id, continued(known, difference))));
+        let mut histories = Histories::new();
+        histories.age = before.histories.age;
+        for (place, zone) in self.names.zones() {
+            if let Some(history) = self.history(place, zone, before, &[]) {
+                histories.insert(history, MAX_OCTETS_OF_ALL);
             }
         }
-        self.histories = Arc::new(Histories(histories));
+        self.histories = histories;
         self
+    }
+
+    /// As [`following`](Self::following), for one that differs from `before` by these changes only.
+    pub(super) fn following_in(mut self, before: &Self, changes: &Changes) -> Self {
+        let mut histories = before.histories.clone();
+        let changed = changes.zones.iter().map(|zone| zone.id);
+        for id in changed.chain(changes.removed_zones.iter().copied()) {
+            histories.remove(id);
+            let place = self.names.place_of(id);
+            let zone = place.and_then(|place| Some((place, self.names.zone_at(place)?)));
+            if let Some(history) = zone.and_then(|(at, zone)| self.history(at, zone, before, &changes.moved))
+            {
+                histories.insert(history, MAX_OCTETS_OF_ALL);
+            }
+        }
+        self.histories = histories;
+        self
+    }
+
+    /// The history of a zone that is transferred.
+    fn history(&self, place: u32, zone: &CompiledZone, before: &Self, moved: &[ServiceId]) -> Option<OfZone> {
+        let id = zone.id.filter(|_| !zone.transfer.peers.is_empty())?;
+        let old = before.names.place_of(id)?;
+        let was = before.names.zone_at(old).filter(|was| was.name == zone.name)?;
+        let known = before.histories.of(id);
+        if was.serial == zone.serial {
+            return known.cloned();
+        }
+        if !is_newer(zone.serial, was.serial) {
+            return None;
+        }
+        let difference = self.difference((zone, place), before, (was, old), moved)?;
+        let known = known.map(|known| &*known.differences).unwrap_or_default();
+        let differences = continued(known, difference);
+        Some(OfZone {
+            id,
+            octets: differences.iter().map(|difference| difference.octets).sum(),
+            differences,
+            age: before.histories.age + 1,
+        })
     }
 
     /// What leads a zone from a serial to the one in force. `None`: that is not known.
     #[must_use]
     pub fn since(&self, zone: ZoneId, serial: u32) -> Option<&[Arc<Difference>]> {
-        let history = self.histories.0.get(&zone)?;
+        let history = &self.histories.of(zone)?.differences;
         let at = history.iter().position(|difference| difference.from == serial)?;
         history.get(at..)
     }
@@ -88,6 +189,7 @@ impl Snapshot {
         (zone, place): (&CompiledZone, u32),
         before: &Self,
         (was, old): (&CompiledZone, u32),
+        moved: &[ServiceId],
     ) -> Option<Difference> {
         let (mut removed, mut added) = (Vec::new(), Vec::new());
         let (mut there, mut here) = (Vec::new(), Vec::new());
@@ -100,15 +202,30 @@ impl Snapshot {
             }
             there.clear();
             here.clear();
-            before.names.part(old, part, parts, &mut there);
-            self.names.part(place, part, parts, &mut here);
-            for (from, others, to) in [(&there, &here, &mut removed), (&here, &there, &mut added)] {
-                let others: HashSet<&ZoneRecord> = others.iter().collect();
-                for record in from.iter().filter(|record| !others.contains(record)) {
-                    octets += record.octets();
-                    to.push(record.clone());
-                }
+            before.names.part(&before.pools, old, part, parts, &mut there);
+            self.names.part(&self.pools, place, part, parts, &mut here);
+            octets += compare(&there, &here, &mut removed, &mut added);
+            if octets > MAX_OCTETS {
+                return None;
             }
+        }
+        for id in moved {
+            let Some(service) = self.service(*id).filter(|service| service.enabled) else {
+                continue;
+            };
+            // What is not shared was compared above.
+            let part = self.names.part_of(&service.wire);
+            let shared = place == old && self.names.shares(&before.names, part);
+            if !shared || self.names.place_of_name(&service.wire) != Some(place) {
+                continue;
+            }
+            there.clear();
+            here.clear();
+            if let Some(was) = before.route(service.service()) {
+                push_service(&was.wire, was, &mut there);
+            }
+            push_service(&service.wire, service, &mut here);
+            octets += compare(&there, &here, &mut removed, &mut added);
             if octets > MAX_OCTETS {
                 return None;
             }
@@ -122,6 +239,24 @@ impl Snapshot {
             octets,
         })
     }
+}
+
+/// Appends what two lists of records do not have in common. Returns its octets.
+fn compare(
+    there: &[ZoneRecord],
+    here: &[ZoneRecord],
+    removed: &mut Vec<ZoneRecord>,
+    added: &mut Vec<ZoneRecord>,
+) -> usize {
+    let mut octets = 0;
+    for (from, others, to) in [(there, here, removed), (here, there, added)] {
+        let others: HashSet<&ZoneRecord> = others.iter().collect();
+        for record in from.iter().filter(|record| !others.contains(record)) {
+            octets += record.octets();
+            to.push(record.clone());
+        }
+    }
+    octets
 }
 
 /// A history with one more difference, and without the oldest ones when there are too many.
@@ -147,6 +282,36 @@ fn continued(known: &[Arc<Difference>], latest: Difference) -> History {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn of_all_histories_the_oldest_go_when_there_is_too_much() {
+        let zone = |number: u64| ZoneId(uuid::Uuid::from_u128(u128::from(number)));
+        let mut histories = Histories::new();
+        let insert = |histories: &mut Histories, number: u64| {
+            let history = OfZone {
+                id: zone(number),
+                differences: Arc::new([]),
+                octets: 100,
+                age: number,
+            };
+            histories.insert(history, 1000);
+        };
+        for number in 1..=10 {
+            insert(&mut histories, number);
+        }
+        assert_eq!((histories.octets, histories.zones.len()), (1000, 10));
+        insert(&mut histories, 11);
+        let kept = |histories: &Histories| {
+            (1..=11)
+                .filter(|n| histories.of(zone(*n)).is_some())
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(kept(&histories), [7, 8, 9, 10, 11]);
+        assert_eq!((histories.octets, histories.age), (500, 11));
+        histories.remove(zone(8));
+        histories.remove(zone(8));
+        assert_eq!(histories.octets, 400);
+    }
 
     #[test]
     fn rfc_1982_3_2_serials_go_round() {

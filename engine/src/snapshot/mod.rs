@@ -4,6 +4,7 @@
 //! configurations (health, round-trip times, counters) lives beside it in slots of atomics, see [`Slots`].
 
 mod ahead;
+mod chains;
 mod change;
 mod compile;
 mod contents;
@@ -12,22 +13,28 @@ mod fingerprint;
 mod history;
 mod lane;
 mod map;
+mod name;
 mod names;
 mod pool;
+mod pools;
 mod proposal;
 mod records;
 mod registry;
+mod rows;
+mod seats;
 mod service;
 mod shards;
 mod signing;
 mod tsig;
 mod zone;
+mod zones;
 
 pub use change::Changes;
 pub use contents::{ZoneContents, ZoneRecord};
 pub use history::{Difference, is_newer};
 pub use names::Found;
 pub use pool::{CompiledMember, CompiledPool};
+pub use pools::RoutedService;
 pub use records::{CompiledSet, NodeRecords};
 pub use registry::Slots;
 pub use service::CompiledService;
@@ -45,8 +52,10 @@ use crate::model::{
     Pool, PoolId, Rdata, RecordSet, RecordType, Region, Service, ServiceId, Tier, Zone, ZoneId,
 };
 use arc_swap::{ArcSwap, Guard};
+use chains::Chains;
 use history::Histories;
 use names::Names;
+use pools::Pools;
 use shards::Shards;
 use std::collections::{BTreeSet, HashMap};
 use std::net::IpAddr;
@@ -101,9 +110,14 @@ impl Settings {
 pub struct Snapshot {
     names: Names,
     services: Shards<service::ById>,
-    pools: Shards<pool::ById>,
+    pools: Pools,
+    chains: Arc<Chains>,
+    /// Services whose chain the licence holds back.
+    held_back: usize,
+    /// Another one whenever a pool is another.
+    pools_mark: Arc<()>,
     pub(crate) settings: Arc<Settings>,
-    histories: Arc<Histories>,
+    histories: Histories,
 }
 
 impl Snapshot {
@@ -111,18 +125,21 @@ impl Snapshot {
     #[must_use]
     pub fn empty() -> Self {
         Self {
-            names: Names::new(0),
+            names: Names::new(0, 0),
             services: Shards::new(),
-            pools: Shards::new(),
+            pools: Pools::for_many(0),
+            chains: Arc::default(),
+            held_back: 0,
+            pools_mark: Arc::default(),
             settings: Arc::new(Settings::new(&Environment::default())),
-            histories: Arc::default(),
+            histories: Histories::new(),
         }
     }
 
     /// Finds what answers a name, given in lower-case uncompressed wire form.
     #[must_use]
     pub fn find(&self, qname: &[u8]) -> Found<'_> {
-        self.names.find(qname)
+        self.names.find(&self.pools, qname)
     }
 
     /// What the zone above says of the apex of a zone that is here too: its DS records (RFC 4035 §3.1.4.1).
@@ -175,14 +192,21 @@ impl Snapshot {
 
     /// A service by its id; disabled ones too.
     #[must_use]
-    pub fn service(&self, id: ServiceId) -> Option<&CompiledService> {
+    pub fn service(&self, id: ServiceId) -> Option<RoutedService<'_>> {
         let found = self.services.find(service::ById::hash_of(id), |s| s.0.id == id);
-        found.map(|entry| &*entry.0)
+        self.pools.route(&found?.0)
+    }
+
+    /// A service with its pool as it is in this snapshot.
+    #[must_use]
+    pub fn route<'a>(&'a self, service: &'a CompiledService) -> Option<RoutedService<'a>> {
+        self.pools.route(service)
     }
 
     /// Every service, in no particular order; disabled ones too.
-    pub fn services(&self) -> impl Iterator<Item = &CompiledService> {
-        self.services.iter().map(|entry| &*entry.0)
+    pub fn services(&self) -> impl Iterator<Item = RoutedService<'_>> {
+        let services = self.services.iter();
+        services.filter_map(|entry| self.pools.route(&entry.0))
     }
 
     /// Number of services.
@@ -194,14 +218,24 @@ impl Snapshot {
     /// A pool by its id.
     #[must_use]
     pub fn pool(&self, id: PoolId) -> Option<&CompiledPool> {
-        self.pools
-            .find(pool::ById::hash_of(id), |p| p.0.id == id)
-            .map(|entry| &*entry.0)
+        self.pools.get(id).map(|pool| &**pool)
     }
 
     /// Every pool, in no particular order.
     pub fn pools(&self) -> impl Iterator<Item = &CompiledPool> {
-        self.pools.iter().map(|entry| &*entry.0)
+        self.pools.iter().map(|pool| &**pool)
+    }
+
+    /// What two snapshots have in common as long as no pool has changed between them: the same memory.
+    #[must_use]
+    pub fn pools_mark(&self) -> &Arc<()> {
+        &self.pools_mark
+    }
+
+    /// Number of services that answer by round-robin because the licence does not allow their chain.
+    #[must_use]
+    pub fn held_back(&self) -> usize {
+        self.held_back
     }
 
     /// A stored zone by its id.
@@ -212,7 +246,7 @@ impl Snapshot {
 
     /// Every stored zone.
     pub fn zones(&self) -> impl Iterator<Item = &CompiledZone> {
-        self.names.zones()
+        self.names.zones().map(|(_, zone)| zone)
     }
 
     /// The key of a name in lower-case wire form.

@@ -6,21 +6,26 @@
 
 use crate::model::ZoneId;
 use crate::snapshot::contents::{ZoneRecord, push_service, push_set};
+pub(crate) use crate::snapshot::name::ZoneOf;
+use crate::snapshot::name::{Name, Node};
+use crate::snapshot::pools::{Pools, RoutedService};
 use crate::snapshot::records::NodeRecords;
+use crate::snapshot::seats::{Seated, Seats};
 use crate::snapshot::service::CompiledService;
-use crate::snapshot::shards::{Entry, Shards};
+use crate::snapshot::shards::Shards;
 use crate::snapshot::zone::CompiledZone;
 use std::collections::HashMap;
 use std::hash::BuildHasher;
 use std::sync::Arc;
+use uuid::Uuid;
 
 /// What a name is answered from.
 #[derive(Debug, Clone, Copy)]
 pub enum Found<'a> {
     /// A service, by its own name or its wildcard. It may be at the zone's apex: SOA and NS then come from the zone.
     Service {
-        /// The service.
-        service: &'a CompiledService,
+        /// The service, with its pool.
+        service: RoutedService<'a>,
         /// Records of other types at the name.
         records: Option<&'a NodeRecords>,
         /// Its zone; synthetic when the service lies outside every zone.
@@ -73,43 +78,6 @@ impl<'a> Found<'a> {
     }
 }
 
-/// The zone of a name. Stored zones by their place in a list, so that a new serial of a zone with a million names
-/// changes one place.
-#[derive(Debug, Clone)]
-pub(crate) enum ZoneOf {
-    Stored(u32),
-    Synthetic(Arc<CompiledZone>),
-}
-
-/// What a name holds.
-#[derive(Debug, Clone, Default)]
-struct Node {
-    service: Option<Arc<CompiledService>>,
-    records: Option<Arc<NodeRecords>>,
-}
-
-impl Node {
-    fn is_empty(&self) -> bool {
-        self.service.is_none() && self.records.is_none()
-    }
-}
-
-/// A name that exists.
-#[derive(Debug, Clone)]
-struct Name {
-    wire: Arc<[u8]>,
-    hash: u64,
-    zone: ZoneOf,
-    apex: bool,
-    /// Whether `*` directly below this name exists, be it without data.
-    has_wildcard: bool,
-    /// Names directly below that exist.
-    children: u32,
-    node: Node,
-    /// What `*` directly below this name holds.
-    wildcard: Node,
-}
-
 /// A stored zone in its place.
 #[derive(Debug, Clone)]
 struct Place {
@@ -118,9 +86,9 @@ struct Place {
     cuts: u32,
 }
 
-impl Entry for Name {
-    fn hash(&self) -> u64 {
-        self.hash
+impl Seated for Place {
+    fn id(&self) -> Uuid {
+        self.zone.id.map_or(Uuid::nil(), |id| id.0)
     }
 }
 
@@ -132,13 +100,15 @@ type Above = (u32, Arc<NodeRecords>);
 pub(crate) struct Names {
     names: Shards<Name>,
     /// The stored zones.
-    zones: Vec<Place>,
+    zones: Seats<Place>,
     /// What a zone (by its place) says of names in a zone below it that is here too: of its records only the DS set of the
     /// apex is ever answered.
     above: Arc<HashMap<Arc<[u8]>, Above>>,
     hasher: foldhash::fast::FixedState,
     /// Most labels any name has: names above that need no look-up.
     deepest: u8,
+    /// Apexes of made-up zones.
+    synthetic: u32,
 }
 
 /// The name without its first label; `None` at the root.
@@ -164,14 +134,15 @@ fn is_wildcard(wire: &[u8]) -> bool {
 }
 
 impl Names {
-    /// No names; `entropy` seeds the hash, so that nobody can prepare names that collide.
-    pub(crate) fn new(entropy: u64) -> Self {
+    /// No names, with room for so many; `entropy` seeds the hash, so that nobody can prepare names that collide.
+    pub(crate) fn new(entropy: u64, room: usize) -> Self {
         Self {
-            names: Shards::new(),
-            zones: Vec::new(),
+            names: Shards::for_many(room),
+            zones: Seats::for_many(0),
             above: Arc::default(),
             hasher: foldhash::fast::FixedState::with_seed(entropy),
             deepest: 0,
+            synthetic: 0,
         }
     }
 
@@ -201,22 +172,27 @@ impl Names {
 
     fn zone_of_name<'a>(&'a self, name: &'a Name) -> Option<&'a CompiledZone> {
         match &name.zone {
-            ZoneOf::Stored(place) => self.zones.get(*place as usize).map(|place| &*place.zone),
+            ZoneOf::Stored(place) => self.zone_at(*place),
             ZoneOf::Synthetic(zone) => Some(zone),
         }
     }
 
     /// Every stored zone.
-    pub(crate) fn zones(&self) -> impl Iterator<Item = &CompiledZone> {
-        self.zones.iter().map(|place| &*place.zone)
+    pub(crate) fn zones(&self) -> impl Iterator<Item = (u32, &CompiledZone)> {
+        self.zones.iter().map(|(place, zone)| (place, &*zone.zone))
     }
 
     /// The service that answers a name, given with its hash.
     #[inline]
-    pub(crate) fn service(&self, qname: &[u8], hash: u64) -> Option<(&CompiledService, &CompiledZone)> {
+    pub(crate) fn service<'a>(
+        &'a self,
+        pools: &'a Pools,
+        qname: &[u8],
+        hash: u64,
+    ) -> Option<(&'a CompiledService, &'a CompiledZone)> {
         let Some(name) = self.get_hashed(qname, hash) else {
-            return match self.find_missing(qname)? {
-                Found::Service { service, zone, .. } => Some((service, zone)),
+            return match self.find_missing(pools, qname)? {
+                Found::Service { service, zone, .. } => Some((service.service(), zone)),
                 _ => None,
             };
         };
@@ -224,21 +200,21 @@ impl Names {
     }
 
     /// Finds what answers a lower-cased uncompressed wire name.
-    pub(crate) fn find(&self, qname: &[u8]) -> Found<'_> {
+    pub(crate) fn find<'a>(&'a self, pools: &'a Pools, qname: &[u8]) -> Found<'a> {
         match self.get(qname) {
-            Some(name) => self.find_existing(name),
-            None => self.find_missing(qname),
+            Some(name) => self.find_existing(pools, name),
+            None => self.find_missing(pools, qname),
         }
         .unwrap_or(Found::Outside)
     }
 
     #[inline]
-    fn find_existing<'a>(&'a self, name: &'a Name) -> Option<Found<'a>> {
+    fn find_existing<'a>(&'a self, pools: &'a Pools, name: &'a Name) -> Option<Found<'a>> {
         let zone = self.zone_of_name(name)?;
         let records = name.node.records.as_deref();
         if let Some(service) = &name.node.service {
             return Some(Found::Service {
-                service,
+                service: pools.route(service)?,
                 records,
                 zone,
             });
@@ -255,7 +231,7 @@ impl Names {
         })
     }
 
-    fn find_missing(&self, qname: &[u8]) -> Option<Found<'_>> {
+    fn find_missing<'a>(&'a self, pools: &'a Pools, qname: &[u8]) -> Option<Found<'a>> {
         let encloser = self.closest_encloser(qname)?;
         let zone = self.zone_of_name(encloser)?;
         if let Some(found) = self.delegation(encloser, zone) {
@@ -265,7 +241,7 @@ impl Names {
         let records = records.as_deref();
         Some(match (service, records) {
             (Some(service), _) => Found::Service {
-                service,
+                service: pools.route(service)?,
                 records,
                 zone,
             },
@@ -280,7 +256,7 @@ impl Names {
         let ZoneOf::Stored(place) = name.zone else {
             return None;
         };
-        if self.zones.get(place as usize).is_none_or(|place| place.cuts == 0) {
+        if self.zones.at(place).is_none_or(|place| place.cuts == 0) {
             return None;
         }
         let (mut found, mut at) = (None, name);
@@ -345,43 +321,33 @@ impl Names {
     /// Adds a stored zone's apex. Zones go in before services, those with fewer labels first; the caller has checked
     /// that no two have the same name.
     pub(crate) fn insert_zone(&mut self, zone: Arc<CompiledZone>) {
-        let place = ZoneOf::Stored(u32::try_from(self.zones.len()).unwrap_or(u32::MAX));
         let wire = Arc::clone(&zone.wire);
-        self.zones.push(Place { zone, cuts: 0 });
-        self.insert_apex(&wire, &place);
+        let place = self.zones.put(Place { zone, cuts: 0 });
+        self.insert_apex(&wire, &ZoneOf::Stored(place));
     }
 
     /// Puts a stored zone in the place of the one with its id. False when there is none with that id and name.
     pub(crate) fn replace_zone(&mut self, zone: Arc<CompiledZone>) -> bool {
-        let place = self
-            .zones
-            .iter_mut()
-            .find(|old| old.zone.id == zone.id && old.zone.name == zone.name);
+        let Some(at) = zone.id.and_then(|id| self.place_of(id)) else {
+            return false;
+        };
+        let place = self.zones.at_mut(at).filter(|old| old.zone.name == zone.name);
         place.map(|place| place.zone = zone).is_some()
     }
 
     /// A stored zone by its id.
     pub(crate) fn zone_by_id(&self, id: ZoneId) -> Option<&CompiledZone> {
-        self.zones().find(|zone| zone.id == Some(id))
+        self.zone_at(self.place_of(id)?)
     }
 
     /// Where a stored zone is in the list.
     pub(super) fn place_of(&self, zone: ZoneId) -> Option<u32> {
-        let at = self.zones.iter().position(|place| place.zone.id == Some(zone))?;
-        u32::try_from(at).ok()
-    }
-
-    /// The same, of a zone that is probably at `guess`.
-    pub(super) fn place_with(&self, zone: ZoneId, guess: usize) -> Option<u32> {
-        match self.zones.get(guess) {
-            Some(place) if place.zone.id == Some(zone) => u32::try_from(guess).ok(),
-            _ => self.place_of(zone),
-        }
+        self.zones.place_of(zone.0)
     }
 
     /// The stored zone at a place.
     pub(super) fn zone_at(&self, place: u32) -> Option<&CompiledZone> {
-        self.zones.get(place as usize).map(|place| &*place.zone)
+        self.zones.at(place).map(|place| &*place.zone)
     }
 
     /// Number of parts that the names of a zone may be in: its name servers, what it says of zones below, and the shards.
@@ -390,7 +356,14 @@ impl Names {
     }
 
     /// Appends the records of a stored zone in one part of so many, which are no less than there are.
-    pub(super) fn part(&self, place: u32, part: usize, parts: usize, records: &mut Vec<ZoneRecord>) {
+    pub(super) fn part(
+        &self,
+        pools: &Pools,
+        place: u32,
+        part: usize,
+        parts: usize,
+        records: &mut Vec<ZoneRecord>,
+    ) {
         match part {
             0 => {
                 let zone = self.zone_at(place);
@@ -410,13 +383,28 @@ impl Names {
                         service,
                         records: node,
                     } = &name.node;
-                    if let Some(service) = service {
-                        push_service(&name.wire, service, records);
+                    if let Some(service) = service.as_deref().and_then(|service| pools.route(service)) {
+                        push_service(&service.wire, service, records);
                     }
-                    let sets = node.iter().flat_map(|node| node.sets());
-                    sets.for_each(|set| push_set(&name.wire, set, records));
+                    if let Some(node) = node {
+                        let wire = name.wire.shared();
+                        node.sets().iter().for_each(|set| push_set(&wire, set, records));
+                    }
                 }
             }
+        }
+    }
+
+    /// The part that a name is in.
+    pub(super) fn part_of(&self, wire: &[u8]) -> usize {
+        2 + self.names.index(self.hash(wire))
+    }
+
+    /// Where the stored zone of a name that exists is in the list.
+    pub(super) fn place_of_name(&self, wire: &[u8]) -> Option<u32> {
+        match self.get(wire)?.zone {
+            ZoneOf::Stored(place) => Some(place),
+            ZoneOf::Synthetic(_) => None,
         }
     }
 
@@ -429,8 +417,44 @@ impl Names {
         }
     }
 
+    /// Whether a name exists.
+    pub(super) fn exists(&self, wire: &[u8]) -> bool {
+        self.get(wire).is_some()
+    }
+
+    /// Names in zones that are here, of which a zone above has records too.
+    pub(super) fn twice(&self) -> impl Iterator<Item = &[u8]> {
+        self.above.keys().map(|wire| &**wire)
+    }
+
+    /// Number of made-up zones, at least.
+    pub(super) fn synthetic_zones(&self) -> u32 {
+        self.synthetic
+    }
+
+    /// Whether nothing is at an apex or below it.
+    pub(super) fn is_bare_apex(&self, wire: &[u8]) -> bool {
+        self.get(wire).is_some_and(|name| {
+            name.apex && name.children == 0 && name.node.is_empty() && name.wildcard.is_empty()
+        })
+    }
+
+    /// Takes a bare apex out, and names above that existed only for it.
+    pub(super) fn drop_apex(&mut self, wire: &[u8]) {
+        if let Some(name) = self.get_mut(wire) {
+            name.apex = false;
+        }
+        self.prune(wire);
+    }
+
+    /// Takes a stored zone out of the list. No name may be in it any more.
+    pub(super) fn forget_zone(&mut self, id: ZoneId) {
+        self.zones.remove(id.0);
+    }
+
     /// Makes the apex of a zone exist.
     pub(crate) fn insert_apex(&mut self, wire: &Arc<[u8]>, zone: &ZoneOf) {
+        self.synthetic += u32::from(matches!(zone, ZoneOf::Synthetic(_)));
         self.insert(wire, zone, true);
         if let Some(name) = self.get_mut(wire) {
             name.apex = true;
@@ -449,11 +473,6 @@ impl Names {
         }
         self.set_service(&service.wire, Some(service));
         true
-    }
-
-    /// Puts another form of the same service in its place.
-    pub(crate) fn replace_service(&mut self, service: &Arc<CompiledService>) {
-        self.set_service(&service.wire, Some(service));
     }
 
     /// Takes a service's name out, and names above that existed only for it.
@@ -504,10 +523,9 @@ impl Names {
         wire: &[u8],
         records: Option<Arc<NodeRecords>>,
     ) -> bool {
-        let Some(at) = self.zones.iter().position(|place| place.zone.id == Some(zone)) else {
+        let Some(at) = self.place_of(zone) else {
             return false;
         };
-        let at = u32::try_from(at).unwrap_or(u32::MAX);
         if !matches!(self.zone_of(wire), Some(ZoneOf::Stored(place)) if *place == at) {
             // A zone below is here too, and answers for itself.
             let above = Arc::make_mut(&mut self.above);
@@ -523,8 +541,11 @@ impl Names {
         let (before, apex) = self.get(wire).map_or((0, false), |name| {
             (delegates(&name.node.records, name.apex), name.apex)
         });
-        if let Some(place) = self.zones.get_mut(at as usize) {
-            place.cuts = (place.cuts + delegates(&records, apex)).saturating_sub(before);
+        let after = delegates(&records, apex);
+        if before != after
+            && let Some(place) = self.zones.at_mut(at)
+        {
+            place.cuts = (place.cuts + after).saturating_sub(before);
         }
         let gone = records.is_none();
         if !gone {
@@ -543,7 +564,7 @@ impl Names {
             return;
         }
         self.deepest = self.deepest.max(count_labels(wire));
-        self.add(Arc::clone(wire), zone);
+        self.add(wire, zone);
         let Some(mut above) = parent(wire) else { return };
         // An apex belongs to its own zone; the names above it to the enclosing one, if there is one.
         let enclosing = if apex {
@@ -559,7 +580,7 @@ impl Names {
                 name.has_wildcard |= wildcard;
                 return;
             }
-            self.add(above.into(), &enclosing);
+            self.add(&above.into(), &enclosing);
             if let Some(name) = self.get_mut(above) {
                 name.children = 1;
                 name.has_wildcard = wildcard;
@@ -570,17 +591,8 @@ impl Names {
         }
     }
 
-    fn add(&mut self, wire: Arc<[u8]>, zone: &ZoneOf) {
-        let hash = self.hash(&wire);
-        self.names.insert(Name {
-            wire,
-            hash,
-            zone: zone.clone(),
-            apex: false,
-            has_wildcard: false,
-            children: 0,
-            node: Node::default(),
-            wildcard: Node::default(),
-        });
+    fn add(&mut self, wire: &Arc<[u8]>, zone: &ZoneOf) {
+        let hash = self.hash(wire);
+        self.names.insert(Name::new(wire, hash, zone.clone()));
     }
 }

@@ -9,7 +9,6 @@ use crate::slots::MemberSlot;
 use crate::snapshot::facts::{Facts, PoolFacts};
 use crate::snapshot::lane::{Hot, Reach};
 use crate::snapshot::registry::Slots;
-use crate::snapshot::shards::Entry;
 use std::net::IpAddr;
 use std::sync::Arc;
 
@@ -291,22 +290,5 @@ impl CompiledPool {
     #[inline]
     pub fn has_family(&self, family: Family) -> bool {
         !self.family(family).enabled.is_empty()
-    }
-}
-
-/// A pool by its id.
-#[derive(Debug, Clone)]
-pub(crate) struct ById(pub(crate) Arc<CompiledPool>);
-
-impl ById {
-    pub(crate) fn hash_of(id: PoolId) -> u64 {
-        let (high, low) = id.0.as_u64_pair();
-        hash::mix(high ^ hash::mix(low))
-    }
-}
-
-impl Entry for ById {
-    fn hash(&self) -> u64 {
-        Self::hash_of(self.0.id)
     }
 }

@@ -1,6 +1,6 @@
 //! What is not stored, as it would be in a snapshot: for the tracer, and for the preview of a change.
 
-use super::pool::{self, CompiledPool};
+use super::pool::CompiledPool;
 use super::{CompiledService, Settings, Slots, Snapshot};
 use crate::environment::{Environment, Signals};
 use crate::model::{Pool, Service};
@@ -8,14 +8,11 @@ use crate::slots::ServiceSlot;
 use std::sync::Arc;
 
 impl Snapshot {
-    /// A service that is not stored as it would be in this snapshot, with counters of its own. `None` when its pool is not
-    /// there.
+    /// A service that is not stored as it would be in this snapshot, with counters of its own; [`route`](Self::route) says
+    /// which pool it then has. `None` when that is not there.
     #[must_use]
     pub fn proposed(&self, service: &Service) -> Option<CompiledService> {
-        let pool = self.pools.find(pool::ById::hash_of(service.pool_id), |pool| {
-            pool.0.id == service.pool_id
-        })?;
-        Some(self.serving(service, Arc::clone(&pool.0), &self.settings.env))
+        Some(self.serving(service, self.pools.place_of(service.pool_id)?))
     }
 
     /// As [`proposed`](Self::proposed), with another pool than the stored one, or other signals. The snapshot that comes
@@ -42,7 +39,8 @@ impl Snapshot {
             Some(pool) => {
                 let env = &snapshot.settings.env;
                 let compiled = CompiledPool::new(pool, env, &mut self.slots_of(pool));
-                snapshot.serving(service, Arc::new(compiled), env)
+                let place = snapshot.pools.put(Arc::new(compiled));
+                snapshot.serving(service, place)
             }
         };
         Some((snapshot, service))
@@ -57,10 +55,12 @@ impl Snapshot {
         slots
     }
 
-    fn serving(&self, service: &Service, pool: Arc<CompiledPool>, env: &Environment) -> CompiledService {
+    /// A service that uses the pool at a place.
+    fn serving(&self, service: &Service, pool: u32) -> CompiledService {
         let wire: Arc<[u8]> = service.domain.to_wire().into();
         let at_apex = self.names.is_apex(&wire);
         let slot = Arc::new(ServiceSlot::new(service.id, 0));
-        CompiledService::new(service, wire, pool, env, slot, at_apex)
+        let (env, mut chains) = (&self.settings.env, Arc::clone(&self.chains));
+        CompiledService::new(service, wire, pool, env, slot, at_apex, &mut chains)
     }
 }

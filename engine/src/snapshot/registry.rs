@@ -21,6 +21,12 @@ impl Slots {
         Self::default()
     }
 
+    /// Makes room for the slots of so many services.
+    pub(super) fn reserve(&mut self, services: usize) {
+        self.services
+            .reserve(services.saturating_sub(self.services.len()));
+    }
+
     /// The slot of a member, made on the first call.
     pub fn member(&mut self, id: MemberId) -> Arc<MemberSlot> {
         Arc::clone(

@@ -2,11 +2,12 @@
 
 use crate::chain::CompiledStep;
 use crate::environment::Environment;
-use crate::hash::mix;
+use crate::hash;
 use crate::model::{DomainName, Fallback, FilterName, Routing, Service, ServiceId, TenantId};
 use crate::script::Place;
 use crate::slots::ServiceSlot;
-use crate::snapshot::pool::CompiledPool;
+use crate::snapshot::chains::Chains;
+use crate::snapshot::pools::RoutedService;
 use crate::snapshot::shards::Entry;
 use crate::snapshot::zone::CompiledZone;
 use std::sync::Arc;
@@ -16,12 +17,12 @@ use std::sync::Arc;
 #[derive(Debug, Clone)]
 #[repr(C)]
 pub struct CompiledService {
-    /// The pool.
-    pub pool: Arc<CompiledPool>,
     /// What runs.
-    pub(crate) steps: Box<[CompiledStep]>,
+    pub(crate) steps: Arc<[CompiledStep]>,
     /// Counters.
     pub slot: Arc<ServiceSlot>,
+    /// Place of the pool.
+    pub(crate) pool: u32,
     /// TTL of answers, seconds.
     pub ttl: u32,
     /// Answers with up to this many members.
@@ -48,24 +49,30 @@ pub struct CompiledService {
     /// The DNS name in lower-case wire form.
     pub wire: Arc<[u8]>,
     /// Routing as stored.
-    pub routing: Routing,
+    pub routing: Arc<Routing>,
 }
 
 impl CompiledService {
-    pub(crate) fn new(
+    pub(super) fn new(
         service: &Service,
         wire: Arc<[u8]>,
-        pool: Arc<CompiledPool>,
+        pool: u32,
         env: &Environment,
         slot: Arc<ServiceSlot>,
         at_apex: bool,
+        chains: &mut Arc<Chains>,
     ) -> Self {
         let licence_fallback = env.tier < service.routing.required_tier();
-        let steps = if licence_fallback {
-            Box::from([CompiledStep::Builtin(FilterName::RoundRobin)])
-        } else {
-            CompiledStep::compile(&service.routing, &*env.scripts, Place::Service(service.id))
-        };
+        let (routing, steps) = Chains::of(chains, &service.routing, || {
+            if licence_fallback {
+                Box::from([CompiledStep::Builtin(FilterName::RoundRobin)])
+            } else {
+                CompiledStep::compile(&service.routing, &*env.scripts, Place::Service(service.id))
+            }
+        });
+        if steps.iter().any(CompiledStep::takes_turns) {
+            slot.prepare_turns();
+        }
         Self {
             id: service.id,
             tenant_id: service.tenant_id,
@@ -74,7 +81,7 @@ impl CompiledService {
             has_script: CompiledStep::any_script(&steps),
             wire,
             pool,
-            routing: service.routing.clone(),
+            routing,
             ttl: service.ttl,
             enabled: service.enabled,
             fallback: service.fallback.clone(),
@@ -86,22 +93,19 @@ impl CompiledService {
         }
     }
 
-    /// The same service with another state of its pool.
-    pub(crate) fn with_pool(&self, pool: Arc<CompiledPool>) -> Self {
-        Self { pool, ..self.clone() }
+    /// TTL of the SOA in a "no answer" reply, seconds: short, so that recovery is seen soon.
+    #[must_use]
+    pub fn negative_ttl(&self, zone: &CompiledZone) -> u32 {
+        zone.negative_ttl().min(self.ttl)
     }
+}
 
+impl RoutedService<'_> {
     /// Whether its answer is the name of a member: one CNAME, whatever type is asked for.
     #[must_use]
     #[inline]
     pub fn is_alias(&self) -> bool {
         self.pool.by_name && !self.flatten
-    }
-
-    /// TTL of the SOA in a "no answer" reply, seconds: short, so that recovery is seen soon.
-    #[must_use]
-    pub fn negative_ttl(&self, zone: &CompiledZone) -> u32 {
-        zone.negative_ttl().min(self.ttl)
     }
 }
 
@@ -111,8 +115,7 @@ pub(crate) struct ById(pub(crate) Arc<CompiledService>);
 
 impl ById {
     pub(crate) fn hash_of(id: ServiceId) -> u64 {
-        let (high, low) = id.0.as_u64_pair();
-        mix(high ^ mix(low))
+        hash::id(id.0)
     }
 }
 

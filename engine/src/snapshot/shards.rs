@@ -35,9 +35,22 @@ impl<T: Entry> Shards<T> {
         }
     }
 
+    /// No entries, with room for so many.
+    pub(crate) fn for_many(entries: usize) -> Self {
+        let mut shards = 1;
+        while entries >= shards * FULL && shards < MOST_SHARDS {
+            shards *= 2;
+        }
+        let shard = || Arc::new(HashTable::with_capacity(entries / shards));
+        Self {
+            shards: std::iter::repeat_with(shard).take(shards).collect(),
+            len: 0,
+        }
+    }
+
     /// The shard of a hash, by bits of its upper half: the table itself uses the lower bits and the top 7.
     #[inline]
-    fn index(&self, hash: u64) -> usize {
+    pub(crate) fn index(&self, hash: u64) -> usize {
         (hash >> 40) as usize & (self.shards.len() - 1)
     }
 

@@ -22,7 +22,7 @@ use crate::model::{
 use crate::query::QueryContext;
 use crate::ranges::Table;
 use crate::slots::MemberSlot;
-use crate::snapshot::{CompiledService, Configuration, Slots, Snapshot};
+use crate::snapshot::{Configuration, RoutedService, Slots, Snapshot};
 use ipnet::IpNet;
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -344,7 +344,7 @@ impl Site {
 /// A decision without any step: what a query to a service costs before its chain.
 pub fn without_steps(
     snapshot: &Snapshot,
-    service: &CompiledService,
+    service: RoutedService<'_>,
     ctx: &QueryContext<'_>,
     scratch: &mut Scratch,
 ) -> Decision {

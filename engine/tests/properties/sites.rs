@@ -6,7 +6,7 @@ use gslb_engine::geo::{Continent, Place, Point, Subdivision};
 use gslb_engine::model::{AdminState, GeoDraft, MemberDraft, ServiceDraft, Tier, WatermarksDraft};
 use gslb_engine::query::{Family, QueryContext};
 use gslb_engine::script::ScriptFailure;
-use gslb_engine::snapshot::{CompiledService, Found, Slots, Snapshot};
+use gslb_engine::snapshot::{Found, RoutedService, Slots, Snapshot};
 use gslb_engine::testing::{FakeScript, FakeScripts, Rows, Site, member, wire};
 use proptest::prelude::*;
 use std::net::IpAddr;
@@ -209,7 +209,7 @@ impl Built {
         }
     }
 
-    pub fn service(&self) -> &CompiledService {
+    pub fn service(&self) -> RoutedService<'_> {
         match self.snapshot.find(&wire(NAME)) {
             Found::Service { service, .. } => service,
             other => panic!("{other:?}"),

@@ -3,7 +3,7 @@
 use super::format::{Case, Expect, Scenario, StepRow};
 use gslb_engine::chain::{Decision, NoTrace, Scratch, evaluate, trace};
 use gslb_engine::query::{ClientSubnet, QueryContext};
-use gslb_engine::snapshot::{CompiledService, CompiledZone, Found, Snapshot};
+use gslb_engine::snapshot::{CompiledZone, Found, RoutedService, Snapshot};
 use gslb_engine::testing::{entropy, wire};
 use gslb_engine::trace::{StepTrace, Trace};
 use std::collections::BTreeMap;
@@ -79,10 +79,7 @@ fn run_into(scenario: &Scenario, case: &Case, check: &mut Check) -> Result<(), S
     Ok(())
 }
 
-fn find<'a>(
-    snapshot: &'a Snapshot,
-    qname: &[u8],
-) -> (String, Option<(&'a CompiledService, &'a CompiledZone)>) {
+fn find<'a>(snapshot: &'a Snapshot, qname: &[u8]) -> (String, Option<(RoutedService<'a>, &'a CompiledZone)>) {
     match snapshot.find(qname) {
         Found::Service { service, zone, .. } => (format!("service {}", zone.name), Some((service, zone))),
         Found::Apex { zone, .. } => (format!("apex {}", zone.name), None),
@@ -96,7 +93,7 @@ fn find<'a>(
 
 fn decide(
     snapshot: &Snapshot,
-    service: &CompiledService,
+    service: RoutedService<'_>,
     ctx: &QueryContext<'_>,
     case: &Case,
     check: &mut Check,
@@ -214,7 +211,7 @@ fn step(index: usize, wanted: &StepRow, got: &StepTrace, check: &mut Check) {
 /// Expectations about many queries.
 fn many(
     snapshot: &Snapshot,
-    service: &CompiledService,
+    service: RoutedService<'_>,
     ctx: &QueryContext<'_>,
     draws: Option<u64>,
     expect: &Expect,

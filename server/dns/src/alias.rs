@@ -9,7 +9,7 @@ use crate::wire::{Ede, code};
 use gslb_engine::chain::{NoTrace, Scratch};
 use gslb_engine::model::{Rdata, RecordType};
 use gslb_engine::query::Family;
-use gslb_engine::snapshot::{CompiledService, CompiledSet, CompiledZone, Snapshot};
+use gslb_engine::snapshot::{CompiledSet, CompiledZone, RoutedService, Snapshot};
 
 /// A name that a service has picked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -44,7 +44,7 @@ impl<'s> Trail<'s> {
     pub(crate) fn follow(
         &mut self,
         snapshot: &'s Snapshot,
-        service: &'s CompiledService,
+        service: RoutedService<'s>,
         zone: &'s CompiledZone,
         question: Addresses<'_>,
         asker: Asker<'_>,

@@ -12,7 +12,7 @@ use gslb_engine::decision::Outcome;
 use gslb_engine::model::ServiceId;
 use gslb_engine::query::{Family, QueryContext};
 use gslb_engine::snapshot::{
-    CompiledService, CompiledSet, CompiledZone, Found, MAX_ALIASES, NodeRecords, Snapshot,
+    CompiledSet, CompiledZone, Found, MAX_ALIASES, NodeRecords, RoutedService, Snapshot,
 };
 use std::net::IpAddr;
 
@@ -237,9 +237,10 @@ impl Asker<'_> {
 
     /// Keeps a query that was decided, if it is one to be kept.
     #[inline]
-    pub(crate) fn note(self, service: &CompiledService, family: Family, question: Addresses<'_>) {
+    pub(crate) fn note(self, service: RoutedService<'_>, family: Family, question: Addresses<'_>) {
         if service.slot.sampling.takes(self.entropy) {
-            self.recent.keep(service, &self.context(family, question));
+            self.recent
+                .keep(service.service(), &self.context(family, question));
         }
     }
 }
@@ -259,7 +260,7 @@ pub(crate) struct Addresses<'q> {
 #[inline]
 pub(crate) fn steer<S: Sink>(
     snapshot: &Snapshot,
-    service: &CompiledService,
+    service: RoutedService<'_>,
     family: Family,
     question: Addresses<'_>,
     asker: Asker<'_>,
@@ -285,7 +286,7 @@ pub(crate) fn ede_of(decision: &Decision) -> Option<Ede> {
 /// Decides which addresses of a service are the answer, and counts it.
 pub(crate) fn address<'s>(
     snapshot: &'s Snapshot,
-    service: &CompiledService,
+    service: RoutedService<'_>,
     zone: &'s CompiledZone,
     question: Addresses<'_>,
     asker: Asker<'_>,
@@ -301,7 +302,7 @@ pub(crate) fn address<'s>(
 #[inline]
 pub(crate) fn choose<'s>(
     snapshot: &'s Snapshot,
-    service: &CompiledService,
+    service: RoutedService<'_>,
     zone: &'s CompiledZone,
     question: Addresses<'_>,
     asker: Asker<'_>,
@@ -326,7 +327,7 @@ pub(crate) fn family_of(qtype: u16) -> Family {
 #[inline]
 pub(crate) fn plan_of<'s>(
     decision: &Decision,
-    service: &CompiledService,
+    service: RoutedService<'_>,
     zone: &'s CompiledZone,
     scratch: &Scratch,
 ) -> Plan<'s> {

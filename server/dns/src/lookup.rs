@@ -9,7 +9,7 @@ use gslb_engine::chain::{Scratch, Sink};
 use gslb_engine::model::RecordType;
 use gslb_engine::query::Family;
 use gslb_engine::snapshot::{
-    CompiledService, CompiledSet, CompiledZone, Found, MAX_ALIASES, NodeRecords, Snapshot,
+    CompiledSet, CompiledZone, Found, MAX_ALIASES, NodeRecords, RoutedService, Snapshot,
 };
 
 /// Asks what a service would answer, without that being an answer: no ticket is used up, nothing is counted.
@@ -49,7 +49,7 @@ pub(crate) fn security<'s>(found: Found<'s>, query: &Query<'_>) -> Option<Plan<'
 pub(crate) fn service_of<'a>(
     snapshot: &'a Snapshot,
     name: &'a [u8],
-) -> Option<(&'a CompiledService, &'a [u8])> {
+) -> Option<(RoutedService<'a>, &'a [u8])> {
     let mut name = name;
     for _ in 0..=MAX_ALIASES {
         name = match snapshot.find(name) {
@@ -85,7 +85,7 @@ pub(crate) fn records<'s>(
 /// Other types than addresses at the name of a service, which may be an apex.
 pub(crate) fn beside<'s>(
     snapshot: &'s Snapshot,
-    service: &CompiledService,
+    service: RoutedService<'_>,
     zone: &'s CompiledZone,
     records: Option<&'s NodeRecords>,
     question: Addresses<'_>,

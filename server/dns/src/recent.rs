@@ -97,7 +97,7 @@ impl RecentQueries {
         for ring in &self.rings {
             // Threads do without it meanwhile: there may be many services.
             let mut watched = std::mem::take(&mut lock(ring).watched);
-            watched.retain(|id| snapshot.service(*id).is_some_and(|service| !adapt(service)));
+            watched.retain(|id| snapshot.service(*id).is_some_and(|service| !adapt(&service)));
             lock(ring).watched.extend(watched);
         }
     }
@@ -106,7 +106,7 @@ impl RecentQueries {
     pub fn resume(&self, snapshot: &Snapshot) {
         if self.is_on() {
             snapshot.services().for_each(|service| {
-                adapt(service);
+                adapt(&service);
             });
         }
     }
@@ -189,8 +189,8 @@ mod tests {
         let (snapshot, recent) = (snapshot(), RecentQueries::default());
         let service = snapshot.services().next().unwrap();
         recent.resize(4 * RINGS);
-        ask(&recent, service, 0..10);
-        assert_eq!(times(&recent, service), [1006, 1007, 1008, 1009]);
+        ask(&recent, &service, 0..10);
+        assert_eq!(times(&recent, &service), [1006, 1007, 1008, 1009]);
         let last = recent.of(service.id)[3];
         assert_eq!((last.network, last.bits), (IpAddr::from([10, 0, 9, 0]), 24));
     }
@@ -199,18 +199,18 @@ mod tests {
     fn without_room_nothing_is_kept_and_what_was_is_gone() {
         let (snapshot, recent) = (snapshot(), RecentQueries::default());
         let service = snapshot.services().next().unwrap();
-        ask(&recent, service, 0..3);
-        assert!(times(&recent, service).is_empty());
+        ask(&recent, &service, 0..3);
+        assert!(times(&recent, &service).is_empty());
         // The service was told to keep nothing: that has to be taken back.
         recent.resize(1000);
         recent.resume(&snapshot);
-        ask(&recent, service, 3..5);
-        assert_eq!(times(&recent, service), [1003, 1004]);
+        ask(&recent, &service, 3..5);
+        assert_eq!(times(&recent, &service), [1003, 1004]);
         recent.resize(0);
-        assert!(times(&recent, service).is_empty());
+        assert!(times(&recent, &service).is_empty());
         recent.resume(&snapshot);
-        ask(&recent, service, 5..9);
-        assert!(times(&recent, service).is_empty());
+        ask(&recent, &service, 5..9);
+        assert!(times(&recent, &service).is_empty());
     }
 
     #[test]
@@ -219,8 +219,8 @@ mod tests {
         let service = snapshot.services().next().unwrap();
         recent.resize(64_000);
         let watched = || lock(recent.ring(service.id).unwrap()).watched.len();
-        ask(&recent, service, 0..100_000);
-        let burst = times(&recent, service).len();
+        ask(&recent, &service, 0..100_000);
+        let burst = times(&recent, &service).len();
         assert!((256..600).contains(&burst), "{burst}");
         assert_eq!(watched(), 1);
         recent.adapt(&snapshot);
@@ -229,8 +229,8 @@ mod tests {
             recent.adapt(&snapshot);
         }
         assert_eq!(watched(), 0);
-        ask(&recent, service, 100_000..100_010);
-        assert_eq!((times(&recent, service).len(), watched()), (burst + 10, 1));
+        ask(&recent, &service, 100_000..100_010);
+        assert_eq!((times(&recent, &service).len(), watched()), (burst + 10, 1));
     }
 
     #[test]
@@ -239,9 +239,9 @@ mod tests {
         let service = snapshot.services().next().unwrap();
         recent.resize(1000);
         let held = recent.ring(service.id).map(lock);
-        ask(&recent, service, 0..3);
+        ask(&recent, &service, 0..3);
         drop(held);
-        ask(&recent, service, 3..4);
-        assert_eq!(times(&recent, service), [1003]);
+        ask(&recent, &service, 3..4);
+        assert_eq!(times(&recent, &service), [1003]);
     }
 }

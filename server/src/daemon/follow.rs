@@ -124,17 +124,22 @@ pub async fn snapshots(
     stop: CancellationToken,
 ) {
     let (mut status, mut addresses) = (reconciler.watch(), names.changes());
-    let mut seen = None;
+    // The members are gone through when a pool has changed, and not for each change of something else.
+    let mut seen: Option<(Arc<()>, u64)> = None;
     loop {
-        let generation = status.borrow_and_update().generation;
-        let now = (generation, *addresses.borrow_and_update());
-        if seen.is_none_or(|(before, _)| before != generation) {
+        status.borrow_and_update();
+        let looked_up = *addresses.borrow_and_update();
+        let mark = Arc::clone(cell.load().pools_mark());
+        let same_pools = seen
+            .as_ref()
+            .is_some_and(|(before, _)| Arc::ptr_eq(before, &mark));
+        if !same_pools {
             names.set_hosts(hosts(&cell.load()));
         }
-        if seen != Some(now) {
+        if !same_pools || seen.is_none_or(|(_, before)| before != looked_up) {
             prober.set_targets(targets(&cell.load(), &known));
-            seen = Some(now);
         }
+        seen = Some((mark, looked_up));
         tokio::select! {
             changed = status.changed() => if changed.is_err() { return },
             changed = addresses.changed() => if changed.is_err() { return },

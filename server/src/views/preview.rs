@@ -179,7 +179,8 @@ async fn run(
             signals,
         } = change;
         let (proposed, service) = snapshot.proposal(&service, pool.as_ref(), signals.as_ref())?;
-        let mut preview = compare([&snapshot, &proposed], [stored, &service], &queries);
+        let routed = proposed.route(&service)?;
+        let mut preview = compare([&snapshot, &proposed], [stored, routed], &queries);
         preview.recording = recording;
         Some(preview)
     };

@@ -8,7 +8,7 @@ use gslb_api_types::{Trace, TraceRequest};
 use gslb_core::OpError;
 use gslb_core::draft::Proposal;
 use gslb_engine::query::{ClientSubnet, Family, QueryContext};
-use gslb_engine::snapshot::{CompiledService, Found, Snapshot};
+use gslb_engine::snapshot::{Found, RoutedService, Snapshot};
 use std::net::IpAddr;
 use std::time::Instant;
 
@@ -158,7 +158,7 @@ pub async fn trace(
 }
 
 /// The tenant's service that answers for a name.
-fn find<'a>(snapshot: &'a Snapshot, tenant_id: TenantId, domain: &DomainName) -> Option<&'a CompiledService> {
+fn find<'a>(snapshot: &'a Snapshot, tenant_id: TenantId, domain: &DomainName) -> Option<RoutedService<'a>> {
     match snapshot.find(&domain.to_wire()) {
         Found::Service { service, .. } if service.tenant_id == tenant_id => Some(service),
         // A disabled service cannot be found by a query, but its owner may look at it.
@@ -190,7 +190,7 @@ fn record(
 /// Asks a service for a name, and writes down what happens.
 pub(super) fn ask(
     snapshot: &Snapshot,
-    service: &CompiledService,
+    service: RoutedService<'_>,
     domain: &DomainName,
     way: Way,
     family: Family,

@@ -81,9 +81,10 @@ pub async fn try_service(
     let run = move || {
         let told = asked.into_iter().map(|way| {
             let way = way.map_err(OpError::Invalid)?;
+            let routed = snapshot.route(&compiled);
             Ok(ask(
                 &snapshot,
-                &compiled,
+                routed.ok_or_else(|| OpError::not_found("pool", service.pool_id))?,
                 &service.domain,
                 way,
                 Family::V4,

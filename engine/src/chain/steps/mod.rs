@@ -56,6 +56,11 @@ impl CompiledStep {
         }
     }
 
+    /// Whether it may take turns, which the slot of its service then has to count.
+    pub(crate) fn takes_turns(&self) -> bool {
+        matches!(self, Self::Builtin(FilterName::RoundRobin | FilterName::Latency))
+    }
+
     /// Whether it has no parameter.
     #[inline]
     pub(crate) fn is_builtin(&self) -> bool {

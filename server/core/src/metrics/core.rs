@@ -8,7 +8,7 @@ use crate::reconciler::Reconciler;
 use arc_swap::ArcSwap;
 use gslb_engine::decision::Outcome;
 use gslb_engine::model::Tier;
-use gslb_engine::snapshot::{CompiledService, Snapshot, SnapshotCell};
+use gslb_engine::snapshot::{RoutedService, Snapshot, SnapshotCell};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -55,7 +55,7 @@ impl CoreSource {
     }
 
     fn services(&self, snapshot: &Snapshot, limit: usize, out: &mut Vec<Sample>) {
-        let mut services: Vec<&CompiledService> = snapshot.services().collect();
+        let mut services: Vec<RoutedService<'_>> = snapshot.services().collect();
         // By id, which is by age: a new service never takes the label of an old one.
         services.sort_by_key(|s| s.id);
         let (named, rest) = services.split_at(limit.min(services.len()));

@@ -6,7 +6,7 @@ mod tally;
 use gslb_api_types::{Preview, PreviewTrace};
 use gslb_engine::chain::trace;
 use gslb_engine::replay::{PastQuery, Replay};
-use gslb_engine::snapshot::{CompiledService, Snapshot};
+use gslb_engine::snapshot::{RoutedService, Snapshot};
 use std::time::{Duration, Instant};
 use tally::{Tally, told};
 
@@ -20,7 +20,7 @@ const TRACES: usize = 3;
 #[must_use]
 pub fn compare(
     [snapshot, proposed]: [&Snapshot; 2],
-    [stored, service]: [&CompiledService; 2],
+    [stored, service]: [RoutedService<'_>; 2],
     queries: &[PastQuery],
 ) -> Preview {
     let begun = Instant::now();
@@ -63,7 +63,7 @@ pub fn compare(
     preview
 }
 
-fn notes(preview: &mut Preview, [stored, service]: [&CompiledService; 2], kept: usize) {
+fn notes(preview: &mut Preview, [stored, service]: [RoutedService<'_>; 2], kept: usize) {
     let looked_at = preview.queries as usize;
     if looked_at < kept {
         preview.notes.push(format!(

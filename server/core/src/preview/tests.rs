@@ -39,7 +39,11 @@ fn compared(stored: &[&str], proposed: &[&str], clients: &[(&str, usize)]) -> Pr
         .map(|(client, at)| PastQuery::new(client.parse().unwrap(), None, Family::V4, at))
         .collect();
     let stored = snapshot.services().next().unwrap();
-    compare([&snapshot, &changed], [stored, &service], &queries)
+    compare(
+        [&snapshot, &changed],
+        [stored, changed.route(&service).unwrap()],
+        &queries,
+    )
 }
 
 fn of(name: &str, region: Option<&str>, before: u32, after: u32) -> PreviewShare {

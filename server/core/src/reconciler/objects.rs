@@ -170,8 +170,8 @@ impl Objects {
         self.zone_names.get(zone).copied()
     }
 
-    /// The closest zones around the names of a pool's services, each once.
-    pub(super) fn zones_of_pool(&mut self, pool: PoolId) -> BTreeSet<ZoneId> {
+    /// The services of a pool, each with the closest zone around its name.
+    pub(super) fn services_of_pool(&mut self, pool: PoolId) -> Vec<(ServiceId, Option<ZoneId>)> {
         let all = &self.config.services;
         let of_pools = self.of_pools.get_or_insert_with(|| {
             let mut of_pools: HashMap<PoolId, BTreeSet<ServiceId>> = HashMap::new();
@@ -181,9 +181,9 @@ impl Objects {
             of_pools
         });
         let services: Vec<ServiceId> = of_pools.get(&pool).into_iter().flatten().copied().collect();
-        let domains = services.into_iter().filter_map(|id| self.service(id));
-        domains
-            .filter_map(|service| self.zone_around(service.domain.as_str()))
+        let services = services.into_iter().filter_map(|id| self.service(id));
+        services
+            .map(|service| (service.id, self.zone_around(service.domain.as_str())))
             .collect()
     }
 
@@ -213,16 +213,17 @@ impl Objects {
         }
     }
 
-    /// Takes a zone out with its records, which are gone through.
-    pub(super) fn remove_zone(&mut self, id: ZoneId) {
+    /// Takes a zone out with its records, which are gone through, and returned.
+    pub(super) fn remove_zone(&mut self, id: ZoneId) -> Vec<RecordSet> {
         if let Some(zone) = self.zones.remove(&mut self.config.zones, id) {
             self.forget_name(&zone);
         }
         let of_zone = self.config.records.iter().filter(|set| set.zone_id == id);
         let records: Vec<RecordId> = of_zone.map(|set| set.id).collect();
-        for record in records {
-            self.remove_record(record);
-        }
+        let gone = records
+            .into_iter()
+            .filter_map(|record| self.remove_record(record));
+        gone.collect()
     }
 
     /// Puts a pool in; returns what it was.
@@ -410,10 +411,14 @@ mod tests {
                     prop_assert_eq!(sorted(&found, |r| r.id), sorted(&all, |r| r.id));
                 }
                 for pool in (0..3).map(|n| PoolId(Uuid::from_u128(n))) {
-                    let around = |s: &Service| naive.zones.iter().find(|z| s.domain.is_within(&z.name)).map(|z| z.id);
-                    let all: BTreeSet<ZoneId> =
-                        naive.services.iter().filter(|s| s.pool_id == pool).filter_map(around).collect();
-                    prop_assert_eq!(objects.zones_of_pool(pool), all);
+                    let around = |s: &Service| {
+                        let zone = naive.zones.iter().find(|z| s.domain.is_within(&z.name));
+                        (s.id, zone.map(|z| z.id))
+                    };
+                    let all: BTreeSet<_> =
+                        naive.services.iter().filter(|s| s.pool_id == pool).map(around).collect();
+                    let found: BTreeSet<_> = objects.services_of_pool(pool).into_iter().collect();
+                    prop_assert_eq!(found, all);
                 }
             }
         }

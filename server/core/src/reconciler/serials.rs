@@ -3,6 +3,7 @@
 use super::objects::Objects;
 use super::touched::Touched;
 use gslb_engine::model::{PoolId, ZoneId};
+use std::collections::BTreeSet;
 
 /// A zone with another record has a new serial.
 pub(super) fn grow_zone(objects: &mut Objects, touched: &mut Touched, zone: ZoneId) {
@@ -27,7 +28,12 @@ pub(super) fn grow_above(objects: &mut Objects, touched: &mut Touched, zone: &st
 
 /// All zones with services of a pool have a new serial.
 pub(super) fn grow_for_pool(objects: &mut Objects, touched: &mut Touched, pool: PoolId) {
-    for id in objects.zones_of_pool(pool) {
-        grow_zone(objects, touched, id);
+    let mut zones = BTreeSet::new();
+    for (service, zone) in objects.services_of_pool(pool) {
+        touched.moved(service);
+        zones.extend(zone);
+    }
+    for zone in zones {
+        grow_zone(objects, touched, zone);
     }
 }

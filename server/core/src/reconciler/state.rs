@@ -16,7 +16,7 @@ use crate::tsig;
 use arc_swap::ArcSwap;
 use gslb_api_types::EventKind;
 use gslb_engine::environment::{Environment, MapRule};
-use gslb_engine::model::{RecordSet, TenantId, Tier, ValidationError};
+use gslb_engine::model::{RecordSet, TenantId, ValidationError};
 use gslb_engine::script::Scripts;
 use gslb_engine::snapshot::{Configuration, Slots, Snapshot};
 use std::path::{Path, PathBuf};
@@ -179,7 +179,9 @@ impl State {
                 }
             }
             Action::Delete(Document::Zone(zone)) => {
-                objects.remove_zone(zone.id);
+                for set in objects.remove_zone(zone.id) {
+                    touched.name(set.zone_id, &set.name);
+                }
                 grow_above(objects, touched, zone.name.as_str());
                 self.keys.remove(zone.id);
             }
@@ -363,9 +365,8 @@ impl State {
         };
         let snapshot = match part {
             Some(snapshot) => snapshot,
-            None => self.compile_everything()?,
+            None => self.compile_everything()?.following(base),
         };
-        let snapshot = snapshot.following(base);
         self.touched = Touched::default();
         self.tell_fallback(&snapshot);
         Ok(snapshot)
@@ -391,14 +392,7 @@ impl State {
     /// Says when services begin or end to answer by round-robin for want of a licence.
     fn tell_fallback(&mut self, snapshot: &Snapshot) {
         let tier = snapshot.tier();
-        // With the highest tier there are none, and nobody has to count.
-        let fallback = match tier {
-            Tier::Enterprise => 0,
-            _ => snapshot
-                .services()
-                .filter(|service| service.licence_fallback)
-                .count(),
-        };
+        let fallback = snapshot.held_back();
         if fallback == self.fallback {
             return;
         }

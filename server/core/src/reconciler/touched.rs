@@ -13,6 +13,8 @@ pub(super) struct Touched {
     services: BTreeSet<ServiceId>,
     /// Names whose records changed.
     names: BTreeSet<(ZoneId, RecordName)>,
+    /// Services whose pool has other addresses.
+    moved: BTreeSet<ServiceId>,
     /// More than objects: settings, files, the licence, or a compilation that failed.
     everything: bool,
 }
@@ -46,6 +48,11 @@ impl Touched {
         self.names.insert((zone, name.clone()));
     }
 
+    /// A service stays as it is, and its pool has other addresses.
+    pub(super) fn moved(&mut self, id: ServiceId) {
+        self.moved.insert(id);
+    }
+
     /// The changes against the snapshot in force; `None` when everything must be compiled.
     pub(super) fn changes(&self, objects: &Objects) -> Option<Changes> {
         if self.everything {
@@ -67,6 +74,7 @@ impl Touched {
             removed_zones,
             removed_pools,
             removed_services,
+            moved: self.moved.iter().copied().collect(),
         })
     }
 }

@@ -95,9 +95,9 @@ impl Bridge {
                     *found = snapshot.service_at(plain.question(&row.name).name, row.hash);
                 }
             }
-            let services = || found.iter().take(count).flatten().map(|(service, _)| service);
-            sum ^= services().fold(0, |sum, service| sum ^ service.approach());
-            sum ^= services().fold(0, |sum, service| sum ^ service.approach_members());
+            let services = || found.iter().take(count).flatten().map(|(service, _)| *service);
+            sum ^= services().fold(0, |sum, service| sum ^ snapshot.approach_pool(service));
+            sum ^= services().fold(0, |sum, service| sum ^ snapshot.approach_members(service));
             for (row, found) in rows.iter().zip(&found) {
                 if let (Some(subnet), Some((service, _))) = (row.subnet(), found) {
                     sum ^= snapshot.approach_client(service, subnet);
@@ -178,6 +178,7 @@ impl Bridge {
     ) -> Option<Handled> {
         let snapshot = moment.snapshot;
         let (service, zone) = (*ahead.found.get(index)?)?;
+        let service = snapshot.route(service)?;
         let row = self.rows.get(index)?;
         let plain = row.plain.as_ref()?;
         // One that answers with names has more to write, and other names to look at.

@@ -8,7 +8,7 @@
 use crate::wire::{MAX_NAME, code};
 use gslb_engine::model::Fallback;
 use gslb_engine::query::Family;
-use gslb_engine::snapshot::{CompiledService, CompiledZone, Found, NodeRecords, SignedZone, Snapshot};
+use gslb_engine::snapshot::{CompiledZone, Found, NodeRecords, RoutedService, SignedZone, Snapshot};
 
 const FAMILIES: [(Family, u16); 2] = [(Family::V4, code::A), (Family::V6, code::AAAA)];
 
@@ -70,14 +70,14 @@ pub(crate) fn denial(snapshot: &Snapshot, zone: &CompiledZone, name: &[u8], qtyp
 }
 
 /// The families of a service, by the members of its pool and by its fallback.
-fn addresses(service: &CompiledService, types: &mut Vec<u16>) {
+fn addresses(service: RoutedService<'_>, types: &mut Vec<u16>) {
     for (family, rtype) in FAMILIES {
         types.extend(service.pool.has_family(family).then_some(rtype));
     }
     fallback(service, types);
 }
 
-fn fallback(service: &CompiledService, types: &mut Vec<u16>) {
+fn fallback(service: RoutedService<'_>, types: &mut Vec<u16>) {
     let Fallback::Addresses(list) = &service.fallback else {
         return;
     };
