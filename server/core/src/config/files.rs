@@ -4,7 +4,7 @@ use super::error::Problem;
 use super::source::place_of;
 use super::table::Settings;
 use crate::geo::GeoSet;
-use crate::license::{self, LicenseState};
+use crate::license::{self, LicenseState, PublicKey};
 use crate::mapfile;
 use std::fs::File;
 use std::io::{ErrorKind, Read as _};
@@ -64,6 +64,16 @@ fn writable(path: &Path) -> Result<(), String> {
         .map_err(|error| format!("cannot write in the folder {}: {error}", folder.display()))
 }
 
+/// A licence file that is one. One that has expired is a licence too, and the log says so when it is used.
+fn licence(path: &Path, keys: &[PublicKey]) -> Result<(), String> {
+    let text = license::read(path).map_err(|error| error.to_string())?;
+    let status = license::evaluate(Some(&text), keys, OffsetDateTime::now_utc());
+    match status.state {
+        LicenseState::Invalid => Err(format!("{}: {}", path.display(), status.message)),
+        _ => Ok(()),
+    }
+}
+
 impl Settings {
     /// What is wrong with the files that the settings name: database, map file, geo databases, licence, certificate and key.
     /// Whether the last two are PEM is for whoever speaks TLS to say.
@@ -118,15 +128,14 @@ impl Settings {
         look("api.tlsCert", self.api.tls_cert.as_deref(), &whole);
         look("api.tlsKey", self.api.tls_key.as_deref(), &whole);
         let keys = self.license.public_keys.keys();
-        look("license.file", self.license.file.as_deref(), &|path| {
-            let text = std::fs::read_to_string(path).map_err(|error| error.to_string())?;
-            let status = license::evaluate(Some(text.trim()), &keys, OffsetDateTime::now_utc());
-            // One that has expired is a licence, and the log says so when it is used.
-            if status.state == LicenseState::Invalid {
-                return Err(format!("{}: {}", path.display(), status.message));
-            }
-            Ok(())
-        });
+        if let Some(path) = self.license.file.as_deref()
+            && let Err(message) = licence(path, &keys)
+        {
+            problems.push(Problem {
+                place: place_of(&self.origin("license.file")),
+                message: format!("`license.file`: {message}"),
+            });
+        }
         problems
     }
 }

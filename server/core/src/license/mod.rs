@@ -12,6 +12,7 @@ use ed25519_dalek::Signature;
 use gslb_api_types::LicenseView;
 use gslb_engine::model::Tier;
 use serde::{Deserialize, Serialize};
+use std::path::Path;
 use time::OffsetDateTime;
 
 /// What a licence says.
@@ -179,6 +180,28 @@ fn split(text: &str) -> Result<(&str, Payload, Signature), LicenseError> {
     let payload = serde_json::from_slice(&json)
         .map_err(|_| LicenseError::Malformed("the payload lacks tier, iat, exp or id"))?;
     Ok((body, payload, signature))
+}
+
+/// A licence file that cannot be used.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}; a licence file holds one line, `payload.signature`, as `gslbd license issue` prints it")]
+pub struct FileError(String);
+
+/// The text of a licence file.
+///
+/// # Errors
+/// It cannot be read, or there is nothing in it, as while it is being written.
+pub fn read(path: &Path) -> Result<String, FileError> {
+    let shown = path.display();
+    let unreadable = |error: std::io::Error| FileError(format!("cannot read {shown}: {error}"));
+    if !std::fs::metadata(path).map_err(unreadable)?.is_file() {
+        return Err(FileError(format!("{shown} is no file")));
+    }
+    let text = std::fs::read_to_string(path).map_err(unreadable)?;
+    if text.trim().is_empty() {
+        return Err(FileError(format!("{shown} is empty")));
+    }
+    Ok(text)
 }
 
 /// The tier in force.

@@ -296,17 +296,14 @@ impl State {
                 Err(error) => told(Err::<(), _>(error)),
             };
         }
-        let license = self.settings.license.file.clone();
-        if pick(&license) {
-            let text = license.as_deref().map(std::fs::read_to_string).transpose();
-            self.errors.license = match text {
+        let file = self.settings.license.file.clone();
+        if pick(&file) {
+            self.errors.license = match file.as_deref().map(license::read).transpose() {
                 Ok(text) => {
                     self.license_file = text;
                     None
                 }
-                Err(error) => {
-                    told(Err::<(), _>(error)).map(|error| format!("cannot read license.file: {error}"))
-                }
+                Err(error) => told(Err::<(), _>(error)),
             };
         }
     }

@@ -5,7 +5,9 @@ use base64::Engine as _;
 use base64::prelude::BASE64_URL_SAFE_NO_PAD;
 use gslb_api_types::{EventKind, LicenseDraft};
 use gslb_core::OpError;
-use gslb_core::license::{LicenseError, LicenseState, PrivateKey, PublicKey, evaluate, keygen, show, verify};
+use gslb_core::license::{
+    LicenseError, LicenseState, PrivateKey, PublicKey, evaluate, keygen, read, show, verify,
+};
 use gslb_engine::model::Tier;
 use std::time::Duration;
 use time::OffsetDateTime;
@@ -31,6 +33,25 @@ fn a_licence_is_good_between_begin_and_end() {
     let status = evaluate(None, &keys, at(0));
     assert_eq!((status.tier, status.state), (Tier::Free, LicenseState::Missing));
     assert_eq!(show(&text).unwrap().customer, "Example");
+}
+
+#[test]
+fn a_file_that_is_no_licence_is_named_and_told_what_it_should_be() {
+    let folder = tempfile::tempdir().unwrap();
+    let empty = folder.path().join("empty.licence");
+    std::fs::write(&empty, " \n").unwrap();
+    let missing = folder.path().join("missing.licence");
+    for (path, why) in [
+        (empty.as_path(), "is empty"),
+        (missing.as_path(), "cannot read"),
+        (folder.path(), "is no file"),
+    ] {
+        let told = read(path).unwrap_err().to_string();
+        assert!(
+            told.contains(why) && told.contains(path.to_str().unwrap()) && told.contains("payload.signature"),
+            "{told}"
+        );
+    }
 }
 
 #[test]
