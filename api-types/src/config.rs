@@ -1,7 +1,7 @@
 //! The configuration of a tenant as one document, and what taking one over changes.
 
 use crate::PoolView;
-use gslb_engine::model::{RecordSet, Service, Zone};
+use gslb_engine::model::{RecordSet, Service, Warning, Zone};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -18,6 +18,9 @@ pub struct ConfigDocument {
     pub format: u32,
     /// SHA-256 over the configuration, without serials: the same on two nodes that answer from the same.
     pub hash: String,
+    /// Name of the tenant that it is of. Another one takes it over only when told to.
+    #[serde(default)]
+    pub tenant: String,
     /// Zones.
     pub zones: Vec<Zone>,
     /// Static records of the zones.
@@ -56,12 +59,17 @@ pub struct ConfigChange {
 pub struct ConfigReport {
     /// Whether it was done; else nothing was changed.
     pub applied: bool,
+    /// Name of the tenant that it is about.
+    pub tenant: String,
     /// Hash of the configuration afterwards.
     pub hash: String,
     /// Every change.
     pub changes: Vec<ConfigChange>,
     /// Number of objects that are there already.
     pub unchanged: u64,
+    /// What is not refused, and should be known: above all that the document is not what its `hash` says, because it was
+    /// changed or cut off since it was written.
+    pub warnings: Vec<Warning>,
 }
 
 /// Parameters of an import.
@@ -72,4 +80,6 @@ pub struct ConfigReport {
 pub struct ConfigImportQuery {
     /// Do it. Without, only tell what would change.
     pub apply: bool,
+    /// Take over what another tenant has written. Without, a document with the name of another is refused.
+    pub any_tenant: bool,
 }

@@ -41,7 +41,8 @@ async fn export(State(state): State<AppState>, Caller(actor): Caller) -> ApiResu
 }
 
 /// Compares a document with the configuration of the tenant and tells every change; with `apply=true` makes them, all or
-/// none: what the document has not goes. Ids are kept. Send the `ETag` of the comparison as `If-Match`, to be sure that
+/// none: what the document has not goes. Ids are kept. The report names the tenant; a document of another tenant is refused
+/// without `anyTenant=true`. Send the `ETag` of the comparison as `If-Match`, to be sure that
 /// exactly what was told is done.
 #[utoipa::path(post, path = "/config/import", tag = "config", operation_id = "importConfig", params(ConfigImportQuery),
     request_body(content = ConfigDocument, content_type = "application/yaml"),
@@ -57,7 +58,7 @@ async fn import(
     let text = text_body(request, &TYPES).await?;
     let report = state
         .ops
-        .import_config(&actor, &text, query.apply, expected)
+        .import_config(&actor, &text, query, expected)
         .await
         .map_err(ApiFailure::from)?;
     let revision = report.revision;

@@ -4,12 +4,16 @@ use super::config_rules::Proposed;
 use super::{Expected, Ops, Verb, expect, require};
 use crate::error::{OpError, Written};
 use crate::store::{Action, Change, Document, Row};
-use gslb_api_types::{CONFIG_FORMAT, ConfigChange, ConfigDocument, ConfigReport, PoolView};
-use gslb_engine::model::{Actor, ErrorCode, Permission, Pool, RecordSet, Service, Zone};
+use gslb_api_types::{
+    CONFIG_FORMAT, ConfigChange, ConfigDocument, ConfigImportQuery, ConfigReport, PoolView,
+};
+use gslb_engine::model::{Actor, ErrorCode, Permission, Pool, RecordSet, Service, TenantId, Warning, Zone};
 use serde::Serialize;
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
+use std::collections::HashSet;
 use std::fmt::Write as _;
+use uuid::Uuid;
 
 /// What a tenant has now, with the revisions.
 #[derive(Debug, Default)]
@@ -18,6 +22,8 @@ pub(super) struct Current {
     pub(super) records: Vec<Row<RecordSet>>,
     pub(super) pools: Vec<Row<Pool>>,
     pub(super) services: Vec<Row<Service>>,
+    /// Ids of what others have.
+    pub(super) foreign: HashSet<Uuid>,
 }
 
 /// What becomes of one object.
@@ -58,6 +64,7 @@ impl Ops {
         let mut document = ConfigDocument {
             format: CONFIG_FORMAT,
             hash: String::new(),
+            tenant: self.tenant_name(mine).await?,
             zones: all
                 .zones
                 .into_iter()
@@ -94,24 +101,19 @@ impl Ops {
         &self,
         actor: &Actor,
         text: &str,
-        apply: bool,
+        query: ConfigImportQuery,
         expected: impl Into<Expected>,
     ) -> Result<Written<ConfigReport>, OpError> {
         require(actor, Permission::ZonesWrite)?;
         require(actor, Permission::PoolsWrite)?;
         require(actor, Permission::ServicesWrite)?;
-        let body: Value = serde_saphyr::from_str(text).map_err(|error| {
-            let told = error.to_string();
-            let first = told
-                .lines()
-                .find(|line| !line.trim().is_empty())
-                .unwrap_or_default();
-            let message = format!(
-                "the document cannot be read: {}",
-                first.trim_start_matches("error: ")
-            );
-            OpError::invalid("", ErrorCode::Invalid, message)
-        })?;
+        let text = text.to_owned();
+        // A large one takes long to read, and others are to be answered meanwhile.
+        let read = tokio::task::spawn_blocking(move || read(&text)).await;
+        let body = read.map_err(OpError::internal)??;
+        let tenant = self.tenant_name(actor.tenant_id).await?;
+        check_tenant(&body, &tenant, query)?;
+        let written = body.get("hash").and_then(Value::as_str).map(str::to_owned);
         let expected = expected.into();
         let scripts = self.compile_scripts(actor, &Proposed::scripts_of(&body)).await;
         let guard = self.lock().await;
@@ -119,23 +121,35 @@ impl Ops {
         expect(expected, revision)?;
         let current = self.current(actor).await?;
         let proposed = self.proposed(actor, body, &current, &scripts).await?;
+        self.check_ends(&current, &proposed).await?;
         let plan = Plan::between(&current, &proposed);
         let mut after = ConfigDocument {
             format: CONFIG_FORMAT,
             hash: String::new(),
+            tenant: tenant.clone(),
             zones: proposed.zones,
             records: proposed.records,
             pools: views(proposed.pools.iter()),
             services: proposed.services,
         };
         after.hash = hash(&after)?;
-        let report = ConfigReport {
-            applied: apply,
+        let mut report = ConfigReport {
+            applied: query.apply,
+            tenant,
             hash: after.hash,
             changes: plan.steps.iter().filter_map(told).collect(),
             unchanged: plan.unchanged,
+            warnings: Vec::new(),
         };
-        if !apply || plan.steps.is_empty() {
+        if written.is_some_and(|written| written != report.hash) {
+            report.warnings.push(Warning {
+                field: "hash".to_owned(),
+                message:
+                    "is not that of what follows: the document was changed, or cut off, since it was written"
+                        .to_owned(),
+            });
+        }
+        if !query.apply || plan.steps.is_empty() {
             return Ok(Written {
                 value: report,
                 revision,
@@ -148,16 +162,15 @@ impl Ops {
             .filter_map(|step| self.change(actor, step))
             .collect();
         let commits = self.commit_all(guard, changes).await?;
-        let mut written = Written {
-            value: report,
-            revision,
-            warnings: Vec::new(),
-        };
-        if let Some(last) = commits.last() {
-            written.revision = last.revision;
-            written.warnings.extend(self.settle(last).await);
+        let last = commits.last();
+        if let Some(last) = last {
+            report.warnings.extend(self.settle(last).await);
         }
-        Ok(written)
+        Ok(Written {
+            value: report,
+            revision: last.map_or(revision, |last| last.revision),
+            warnings: Vec::new(),
+        })
     }
 
     async fn current(&self, actor: &Actor) -> Result<Current, OpError> {
@@ -168,7 +181,31 @@ impl Ops {
             records: store.all().await?,
             pools: store.all().await?,
             services: store.all().await?,
+            foreign: HashSet::new(),
         };
+        let is_foreign = |tenant: TenantId| tenant != mine;
+        let foreign = &mut current.foreign;
+        for row in current.zones.iter().filter(|row| is_foreign(row.value.tenant_id)) {
+            foreign.insert(row.value.id.0);
+        }
+        for row in current
+            .records
+            .iter()
+            .filter(|row| is_foreign(row.value.tenant_id))
+        {
+            foreign.insert(row.value.id.0);
+        }
+        for row in current.pools.iter().filter(|row| is_foreign(row.value.tenant_id)) {
+            foreign.insert(row.value.id.0);
+            foreign.extend(row.value.members.iter().map(|member| member.id.0));
+        }
+        for row in current
+            .services
+            .iter()
+            .filter(|row| is_foreign(row.value.tenant_id))
+        {
+            foreign.insert(row.value.id.0);
+        }
         current.zones.retain(|row| row.value.tenant_id == mine);
         current.records.retain(|row| row.value.tenant_id == mine);
         current.pools.retain(|row| row.value.tenant_id == mine);
@@ -284,6 +321,53 @@ impl Plan {
                 }
             }
         }
+    }
+}
+
+/// Reads a document. What the library says to programmers is left out of what it says of the text.
+fn read(text: &str) -> Result<Value, OpError> {
+    serde_saphyr::from_str(text).map_err(|error| {
+        let told = error.to_string();
+        let first = told
+            .lines()
+            .find(|line| !line.trim().is_empty())
+            .unwrap_or_default()
+            .trim_start_matches("error: ");
+        let first = [", set ", "; use ", ", use "]
+            .iter()
+            .filter_map(|hint| first.find(hint))
+            .min()
+            .and_then(|end| first.get(..end))
+            .unwrap_or(first);
+        let message = match first.split_once("budget breached: ") {
+            Some((place, _)) => format!("{place}it is too large or too deep from here on"),
+            None => first.to_owned(),
+        };
+        OpError::invalid(
+            "",
+            ErrorCode::Invalid,
+            format!("the document cannot be read: {message}"),
+        )
+    })
+}
+
+/// Refuses what another tenant has written, unless told to take it over.
+fn check_tenant(body: &Value, own: &str, query: ConfigImportQuery) -> Result<(), OpError> {
+    match body.get("tenant") {
+        None | Some(Value::Null) => Ok(()),
+        Some(Value::String(name)) if query.any_tenant || name == own => Ok(()),
+        Some(Value::String(name)) => {
+            let message = format!(
+                "the document is of the tenant `{name}`, and you are acting in `{own}`; pick the other one, or send \
+                 `anyTenant=true` to take it over here"
+            );
+            Err(OpError::conflict("tenant", message))
+        }
+        Some(_) => Err(OpError::invalid(
+            "tenant",
+            ErrorCode::Invalid,
+            "must be the name of a tenant",
+        )),
     }
 }
 

@@ -19,7 +19,9 @@ use std::hash::Hash;
 use uuid::Uuid;
 
 /// What a document may say.
-const SECTIONS: [&str; 6] = ["format", "hash", "zones", "records", "pools", "services"];
+const SECTIONS: [&str; 7] = [
+    "format", "hash", "tenant", "zones", "records", "pools", "services",
+];
 
 /// A configuration that is right by itself.
 #[derive(Debug, Default)]
@@ -232,6 +234,7 @@ impl Ops {
             let checked = proposal.checked(validated, Vec::new());
             proposed.records.extend(reader.take(&place, checked));
         }
+        not_others(&mut reader, current, &proposed);
         self.check_together(actor, &mut reader, &proposed).await?;
         if reader.errors.is_empty() {
             Ok(proposed)
@@ -303,6 +306,32 @@ impl Ops {
         }
         records(reader, proposed);
         Ok(())
+    }
+}
+
+/// What has the id of something else would take its place.
+fn not_others(reader: &mut Reader, current: &Current, proposed: &Proposed) {
+    let mut check = |section: &str, ids: Vec<Uuid>| {
+        for (index, id) in ids.into_iter().enumerate() {
+            if current.foreign.contains(&id) {
+                let message = format!("`{id}` is the id of something that is not yours; take another");
+                reader.conflict(format!("{section}[{index}].id"), message);
+            }
+        }
+    };
+    check("zones", proposed.zones.iter().map(|zone| zone.id.0).collect());
+    check("records", proposed.records.iter().map(|set| set.id.0).collect());
+    check("pools", proposed.pools.iter().map(|pool| pool.id.0).collect());
+    check(
+        "services",
+        proposed.services.iter().map(|service| service.id.0).collect(),
+    );
+    for (index, pool) in proposed.pools.iter().enumerate() {
+        let mut members = pool.members.iter().enumerate();
+        if let Some((member, _)) = members.find(|(_, member)| current.foreign.contains(&member.id.0)) {
+            let message = "is the id of something that is not yours; take another".to_owned();
+            reader.conflict(format!("pools[{index}].members[{member}].id"), message);
+        }
     }
 }
 

@@ -5,6 +5,7 @@
 
 mod audit;
 mod checks;
+mod config_ends;
 mod config_file;
 mod config_rules;
 mod dnssec;

@@ -1,7 +1,7 @@
 //! The configuration as one document: what one node writes, another takes over, all of it or nothing.
 
-use crate::support::{World, actor, admin, chain, fields, forbidden, member, role, service};
-use gslb_api_types::ConfigReport;
+use crate::support::{World, actor, admin, chain, conflict, fields, forbidden, member, role, service};
+use gslb_api_types::{ConfigImportQuery, ConfigReport, TenantDraft};
 use gslb_core::OpError;
 use gslb_core::store::AuditFilter;
 use gslb_engine::model::{
@@ -54,8 +54,15 @@ async fn furnished() -> World {
     world
 }
 
+fn how(apply: bool) -> ConfigImportQuery {
+    ConfigImportQuery {
+        apply,
+        ..ConfigImportQuery::default()
+    }
+}
+
 async fn import(world: &World, text: &str, apply: bool) -> Result<ConfigReport, OpError> {
-    let written = world.ops.import_config(&admin(), text, apply, None).await?;
+    let written = world.ops.import_config(&admin(), text, how(apply), None).await?;
     Ok(written.value)
 }
 
@@ -69,6 +76,11 @@ async fn an_empty_node_becomes_the_same_as_the_one_that_wrote() {
 
     let told = import(&to, &text, false).await.unwrap();
     assert!(!told.applied && told.hash == written.hash, "{told:?}");
+    assert_eq!(told.warnings, []);
+    // Half of it is a document too, and deletes the other half: that is told.
+    let cut = text.find("\nservices:").unwrap();
+    let half = import(&to, &text[..cut], false).await.unwrap();
+    assert_eq!(half.warnings[0].field, "hash");
     assert_eq!(to.ops.export_config(&admin()).await.unwrap().services, []);
     let done = import(&to, &text, true).await.unwrap();
     assert_eq!(done.changes, told.changes, "what was told is what is done");
@@ -186,7 +198,7 @@ async fn what_is_wrong_is_told_at_once_and_nothing_is_done() {
     assert!(matches!(refused, Err(OpError::Conflict(_))), "{refused:?}");
     let stale = world
         .ops
-        .import_config(&admin(), &document.to_string(), true, Some(1))
+        .import_config(&admin(), &document.to_string(), how(true), Some(1))
         .await;
     assert!(matches!(stale, Err(OpError::Stale { .. })), "{stale:?}");
     world.stop().await;
@@ -198,7 +210,7 @@ async fn nobody_imports_what_he_could_not_write() {
     let text = world.ops.export_config_text(&admin()).await.unwrap();
     let poor = actor(&[Permission::ZonesWrite, Permission::PoolsWrite]);
     assert_eq!(
-        forbidden(world.ops.import_config(&poor, &text, false, None).await),
+        forbidden(world.ops.import_config(&poor, &text, how(false), None).await),
         Permission::ServicesWrite
     );
     // Scripts are for those who may write them.
@@ -207,7 +219,7 @@ async fn nobody_imports_what_he_could_not_write() {
     let operator = role(Role::Operator);
     let refused = world
         .ops
-        .import_config(&operator, &document.to_string(), false, None)
+        .import_config(&operator, &document.to_string(), how(false), None)
         .await;
     assert_eq!(forbidden(refused), Permission::ScriptsWrite);
     // What belongs to another tenant is not touched, and cannot be taken.
@@ -215,7 +227,114 @@ async fn nobody_imports_what_he_could_not_write() {
         tenant_id: TenantId(uuid::Uuid::from_u128(7)),
         ..role(Role::TenantAdmin)
     };
-    let refused = world.ops.import_config(&other, &text, true, None).await;
+    let refused = world.ops.import_config(&other, &text, how(true), None).await;
     assert!(matches!(refused, Err(OpError::Conflict(_))), "{refused:?}");
+    world.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_another_tenant_wrote_is_taken_over_only_when_told() {
+    let world = World::new(Tier::Enterprise).await;
+    let pool = PoolDraft {
+        name: Some("web".to_owned()),
+        members: Some(vec![member("192.0.2.1")]),
+        ..PoolDraft::default()
+    };
+    world.ops.create_pool(&admin(), &pool).await.unwrap();
+    let name = TenantDraft {
+        name: Some("acme".to_owned()),
+    };
+    let acme = world.ops.create_tenant(&admin(), &name).await.unwrap().value.id;
+    let there = world.ops.in_tenant(admin(), &acme.to_string()).await.unwrap();
+    let mut document = serde_json::to_value(world.ops.export_config(&admin()).await.unwrap()).unwrap();
+    assert_eq!(document["tenant"], "default");
+    let import = |text: String, any_tenant: bool| {
+        let (world, there) = (&world, &there);
+        let query = ConfigImportQuery {
+            apply: true,
+            any_tenant,
+        };
+        async move { world.ops.import_config(there, &text, query, None).await }
+    };
+    let (field, message) = conflict(import(document.to_string(), false).await);
+    assert!(
+        field == "tenant" && message.contains("`default`") && message.contains("`acme`"),
+        "{message}"
+    );
+    // Told to, it still takes nothing away from who has it: that is seen before anything is done.
+    let refused = import(document.to_string(), true).await.unwrap_err();
+    let OpError::Conflict(problems) = refused else {
+        panic!("{refused:?}");
+    };
+    let found: Vec<_> = problems.iter().map(|problem| problem.field.as_str()).collect();
+    assert_eq!(found, ["pools[0].id", "pools[0].members[0].id"]);
+    let taken = &mut document["pools"][0];
+    taken.as_object_mut().unwrap().remove("id");
+    taken["members"][0].as_object_mut().unwrap().remove("id");
+    let done = import(document.to_string(), true).await.unwrap().value;
+    assert_eq!((done.tenant.as_str(), done.changes.len()), ("acme", 1));
+    // What names no tenant is of whoever sends it.
+    document.as_object_mut().unwrap().remove("tenant");
+    assert!(import(document.to_string(), false).await.is_ok());
+    document["tenant"] = json!(7);
+    assert_eq!(fields(import(document.to_string(), true).await), ["tenant"]);
+    let stays = world.ops.export_config(&admin()).await.unwrap();
+    assert_eq!(stays.pools.len(), 1, "the first tenant keeps what it has");
+    world.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn aliases_that_never_end_are_refused() {
+    let world = furnished().await;
+    let document = serde_json::to_value(world.ops.export_config(&admin()).await.unwrap()).unwrap();
+    let alias = |from: &str, to: &str| json!({"name": from, "type": "CNAME", "ttl": 60, "data": [to], "zoneId": document["zones"][0]["id"]});
+    let with = |aliases: Vec<serde_json::Value>| {
+        let mut changed = document.clone();
+        changed["records"].as_array_mut().unwrap().extend(aliases);
+        changed.to_string()
+    };
+    let circle = with(vec![
+        alias("a", "b.example.org."),
+        alias("b", "c.example.org."),
+        alias("c", "a.example.org."),
+    ]);
+    let refused = import(&world, &circle, false).await.unwrap_err();
+    let OpError::Conflict(problems) = refused else {
+        panic!("{refused:?}");
+    };
+    let found: Vec<_> = problems.iter().map(|problem| problem.field.as_str()).collect();
+    assert_eq!(
+        found,
+        ["records[3].data[0]", "records[4].data[0]", "records[5].data[0]"]
+    );
+    // A service that leads to its own name, and one that a record leads back to.
+    for (host, aliases) in [
+        ("www.example.org", vec![]),
+        (
+            "x.example.org",
+            vec![alias("x", "www.example.org."), alias("y", "www.example.org.")],
+        ),
+    ] {
+        let mut changed: serde_json::Value = serde_json::from_str(&with(aliases)).unwrap();
+        changed["pools"][0]["members"] = json!([{"hostname": host, "port": 80}]);
+        let refused = import(&world, &changed.to_string(), true).await.unwrap_err();
+        let OpError::Conflict(problems) = refused else {
+            panic!("{refused:?}");
+        };
+        assert!(
+            problems
+                .iter()
+                .any(|problem| problem.field == "services[0].poolId"),
+            "{problems:?}"
+        );
+    }
+    // A chain that ends is fine, also in a zone that the document itself brings.
+    let chain = vec![alias("a", "b.example.org."), alias("b", "www.example.org.")];
+    import(&world, &with(chain.clone()), true).await.unwrap();
+    let empty = World::new(Tier::Enterprise).await;
+    import(&empty, &with(chain), true).await.unwrap();
+    let refused = import(&World::new(Tier::Enterprise).await, &circle, true).await;
+    assert!(matches!(refused, Err(OpError::Conflict(_))), "{refused:?}");
+    empty.stop().await;
     world.stop().await;
 }
