@@ -1,6 +1,6 @@
 //! `/session` and `/sessions`: logging in and out, one's own password, the tenant acted in, the sessions that are open.
 
-use super::auth::{Caller, HOLDER_KEY, Holder, holder, source};
+use super::auth::{Anywhere, Caller, HOLDER_KEY, Holder, holder, source};
 use super::error::{ApiFailure, ApiResult, api_error};
 use super::extract::{Body, Id, Params};
 use crate::state::{AppState, unix_seconds};
@@ -129,14 +129,30 @@ async fn keep(session: &Session, holder: Holder) -> Result<(), ApiError> {
 /// Changes the caller's own password. All his sessions end, but for the one that asks.
 ///
 /// # Errors
-/// As for the use case; the session cannot be written.
+/// As for the use case; `rate_limited` after too many wrong ones; the session cannot be written.
 pub async fn change_own_password(
     state: &AppState,
     session: Option<&Session>,
     actor: &Actor,
     change: impl Into<Proposal<PasswordChange>>,
 ) -> Result<(), ApiFailure> {
-    let written = state.ops.change_password(actor, change).await?;
+    let own = match actor.kind {
+        ActorKind::User(id) => Some(id),
+        _ => None,
+    };
+    if let Some(id) = own {
+        state.auth.try_password(id).map_err(login_error)?;
+    }
+    let written = state.ops.change_password(actor, change).await;
+    let known = match &written {
+        Ok(_) => true,
+        Err(OpError::Invalid(problems)) => problems.iter().all(|problem| problem.field != "current"),
+        Err(_) => false,
+    };
+    if let (Some(id), true) = (own, known) {
+        state.auth.password_was_right(id);
+    }
+    let written = written?;
     let Some(session) = session else {
         return Ok(());
     };
@@ -184,7 +200,7 @@ pub fn session_error(what: &str, error: &tower_sessions::session::Error) -> ApiE
 /// Who is calling, and the tier in force.
 #[utoipa::path(get, path = "/session", tag = "session", operation_id = "getSession",
     responses((status = 200, body = SessionView), (status = 401, body = ErrorBody)))]
-async fn session(State(state): State<AppState>, Caller(actor): Caller) -> ApiResult<Json<SessionView>> {
+async fn session(State(state): State<AppState>, Anywhere(actor): Anywhere) -> ApiResult<Json<SessionView>> {
     Ok(Json(state.session_view(&actor).await?))
 }
 
@@ -223,10 +239,11 @@ async fn logout(Extension(session): Extension<Session>) -> ApiResult<StatusCode>
 
 /// Changes the caller's own password and ends his other sessions; 403 for tokens, which have none.
 #[utoipa::path(put, path = "/session/password", tag = "session", operation_id = "changePassword",
-    request_body = PasswordChange, responses((status = 204), (status = 401, body = ErrorBody), (status = 403, body = ErrorBody), (status = 422, body = ErrorBody)))]
+    request_body = PasswordChange, responses((status = 204), (status = 401, body = ErrorBody), (status = 403, body = ErrorBody), (status = 422, body = ErrorBody),
+        (status = 429, body = ErrorBody)))]
 async fn change_password(
     State(state): State<AppState>,
-    Caller(actor): Caller,
+    Anywhere(actor): Anywhere,
     Extension(session): Extension<Session>,
     Body(change): Body<PasswordChange>,
 ) -> ApiResult<StatusCode> {
@@ -241,7 +258,7 @@ async fn change_password(
         (status = 403, body = ErrorBody), (status = 404, body = ErrorBody)))]
 async fn choose_tenant(
     State(state): State<AppState>,
-    Caller(actor): Caller,
+    Anywhere(actor): Anywhere,
     Extension(session): Extension<Session>,
     Body(choice): Body<TenantChoice>,
 ) -> ApiResult<Json<SessionView>> {

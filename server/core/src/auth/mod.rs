@@ -13,7 +13,7 @@ use crate::store::{Action, Audit, Change, ConfigLog, Document, RoleRef, Store, U
 use gslb_engine::model::{Actor, ActorKind, Permission, Role, TenantId, TokenId, UserId};
 use limiter::{Limiter, Who};
 use std::collections::HashMap;
-use std::net::IpAddr;
+use std::net::{IpAddr, Ipv4Addr};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 use subtle::ConstantTimeEq as _;
@@ -170,6 +170,24 @@ impl Auth {
         }
     }
 
+    /// Whether the account may try its password now, where it is asked for after log-in: who has taken a session over is
+    /// not to find the password by it. Counted apart from log-ins, which this does not hold up. Counts as a failure until
+    /// [`password_was_right`](Self::password_was_right).
+    ///
+    /// # Errors
+    /// [`LoginError::TooMany`].
+    pub fn try_password(&self, id: UserId) -> Result<(), LoginError> {
+        let device = format!("password of {id}");
+        let wait = self.limiter.attempt(by_session(&device), self.clock.now());
+        wait.map_or(Ok(()), |wait| Err(LoginError::TooMany { wait }))
+    }
+
+    /// Forgets the failures that [`try_password`](Self::try_password) has counted.
+    pub fn password_was_right(&self, id: UserId) {
+        let device = format!("password of {id}");
+        self.limiter.succeeded(by_session(&device));
+    }
+
     /// A mark for the browser of an account that has just logged in: it opens nothing, and only lets the next log-in
     /// from there be counted apart from what strangers try. It is void when the password changes.
     ///
@@ -265,10 +283,19 @@ impl Auth {
         }
         let mut permissions = record.permissions;
         if let Some(owner) = record.owner {
-            let allowed = match self.store.user_by_id(owner.0).await? {
-                Some(row) if row.value.enabled => self.store.permissions_of(&row.value).await?,
-                _ => return Ok(None),
+            let Some(row) = self
+                .store
+                .user_by_id(owner.0)
+                .await?
+                .filter(|row| row.value.enabled)
+            else {
+                return Ok(None);
             };
+            let allowed = self.store.permissions_of(&row.value).await?;
+            // Made in a tenant that the account had picked: it holds for as long as the account may act there.
+            if row.value.tenant_id != record.tenant_id && !allowed.contains(&Permission::TenantsRead) {
+                return Ok(None);
+            }
             permissions.retain(|permission| allowed.contains(permission));
         }
         self.note_use(record.id, to_millis(now)).await;
@@ -293,6 +320,15 @@ impl Auth {
         if let Err(error) = self.store.note_token_use(id, minute).await {
             tracing::warn!(error = %Chain(&error), "the use of a token could not be noted");
         }
+    }
+}
+
+/// One who is logged in, whatever the address.
+fn by_session(device: &str) -> Who<'_> {
+    Who {
+        account: "",
+        from: IpAddr::V4(Ipv4Addr::UNSPECIFIED),
+        device: Some(device),
     }
 }
 

@@ -98,7 +98,15 @@ impl Ops {
         }
         let hash = password::hash(&change.new).await.map_err(OpError::internal)?;
         let guard = self.lock().await;
+        let checked = row.value.password_hash;
         let row = self.parts.store.user_by_id(id.0).await?.ok_or_else(gone)?;
+        // Reset by somebody else meanwhile: the password that was checked is the right one no more.
+        if row.value.password_hash != checked {
+            return Err(OpError::conflict(
+                "current",
+                "the password was changed meanwhile; log in again",
+            ));
+        }
         let user = UserRecord {
             password_hash: hash,
             ..row.value.clone()

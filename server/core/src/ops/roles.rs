@@ -188,7 +188,7 @@ impl Ops {
         let draft = &proposal.draft;
         let mut errors = Vec::new();
         let name = checked_name(&mut errors, draft.name.as_deref());
-        if name.parse::<RoleRef>().is_ok() {
+        if name.to_lowercase().parse::<RoleRef>().is_ok() {
             let message = "is the name of a built-in role, or an id; take another";
             errors.push(ValidationError::new("name", ErrorCode::Conflict, message));
         }

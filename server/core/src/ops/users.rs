@@ -24,8 +24,28 @@ pub(super) fn checked_name(errors: &mut Vec<ValidationError>, name: Option<&str>
         errors.push(ValidationError::new("name", ErrorCode::Invalid, message));
     } else {
         super::rules::visible(errors, "name", Some(name));
+        if let Some(other) = look_alike(name) {
+            let message = format!(
+                "has `{other}` (U+{:04X}) in it, which can pass for a Latin letter: keep to letters of one script",
+                u32::from(other)
+            );
+            errors.push(ValidationError::new("name", ErrorCode::Invalid, message));
+        }
     }
     name.to_owned()
+}
+
+/// A character by which a name could pass for another one: `\u{430}dmin` is not `admin`. Letters of scripts that have the
+/// shapes of Latin ones are fine among themselves, not beside them; forms for typesetting never are.
+fn look_alike(name: &str) -> Option<char> {
+    let latin = name.chars().any(|c| c.is_ascii_alphabetic());
+    name.chars().find(|c| match u32::from(*c) {
+        // Greek, Cyrillic, Armenian, Cherokee.
+        0x0370..=0x058f | 0x13a0..=0x13ff | 0x1f00..=0x1fff => latin,
+        // Letterlike symbols, ligatures, full and half width, mathematical letters.
+        0x2100..=0x214f | 0xfb00..=0xfb4f | 0xff00..=0xffef | 0x1d400..=0x1d7ff => true,
+        _ => false,
+    })
 }
 
 /// The hash of a new password, made before the lock of writes is taken: it takes long. One that no rule lets through

@@ -479,3 +479,34 @@ async fn sessions_are_listed_and_ended_by_their_owner_and_his_administrator() {
     assert!(ops.list_sessions(&as_bob, None).await.unwrap().is_empty());
     world.stop().await;
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_name_does_not_pass_for_another() {
+    let world = World::new(Tier::Free).await;
+    for name in ["\u{430}dmin", "\u{ff41}dmin", "adm\u{131}n\u{3bf}", "o\u{fb03}ce"] {
+        let refused = world.ops.create_user(&admin(), &user(name, "viewer")).await;
+        assert_eq!(fields(refused), ["name"], "{name}");
+        let named = TenantDraft {
+            name: Some(name.to_owned()),
+        };
+        let refused = world.ops.create_tenant(&admin(), &named).await;
+        assert_eq!(fields(refused), ["name"], "{name}");
+    }
+    for name in [
+        "\u{430}\u{43d}\u{43d}\u{430} 2",
+        "\u{3a9}\u{3c0}",
+        "J\u{f8}rgen",
+        "\u{738b}wei",
+    ] {
+        let made = world.ops.create_user(&admin(), &user(name, "viewer")).await;
+        assert!(made.is_ok(), "{name} {made:?}");
+    }
+    for name in ["System-Admin", "VIEWER"] {
+        let refused = world
+            .ops
+            .create_role(&admin(), &own_role(name, &["pools:read"]))
+            .await;
+        assert_eq!(fields(refused), ["name"], "{name}");
+    }
+    world.stop().await;
+}
