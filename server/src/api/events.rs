@@ -23,6 +23,9 @@ use utoipa_axum::routes;
 
 /// A stream whose token or session has ended is closed within this time.
 const CHECK: Duration = Duration::from_secs(5);
+/// A stream whose token or session cannot be checked this many times in a row is closed too: nobody knows whether it is
+/// still good. Who opens it anew is checked then.
+const UNKNOWN: u32 = 3;
 
 /// Routes of this file.
 pub fn router() -> OpenApiRouter<AppState> {
@@ -36,31 +39,53 @@ fn encode(event: &Event) -> SseEvent {
     SseEvent::default().event("event").id(id).data(data)
 }
 
-/// Ends when the token or session that opened the stream is no longer good, or stands for something else than it did.
-async fn credential_over(
+/// What a look at a credential found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Checked {
+    Good,
+    Over,
+    /// The database could not be read.
+    Unknown,
+}
+
+/// Ends when a look says that the credential is over, or too many in a row could not say.
+async fn until_over<F: Future<Output = Checked>>(pause: Duration, mut look: impl FnMut() -> F) {
+    let mut unknown = 0;
+    while unknown < UNKNOWN {
+        tokio::time::sleep(pause).await;
+        match look().await {
+            Checked::Good => unknown = 0,
+            Checked::Over => return,
+            Checked::Unknown => unknown += 1,
+        }
+    }
+}
+
+/// Whether the token or session that opened the stream is still good, and stands for what it did.
+async fn check(
     state: &AppState,
     headers: &HeaderMap,
-    session: Option<Session>,
+    session: Option<&Session>,
     began_as: (TenantId, bool),
-) {
-    loop {
-        tokio::time::sleep(CHECK).await;
-        // What was read when the stream was opened is forgotten: the session may have ended elsewhere.
-        if let Some(session) = &session
-            && session.load().await.is_err()
-        {
-            continue;
-        }
-        match identify(state, headers, session.as_ref(), None).await {
-            Ok(actor) if !actor.may(Permission::EventsRead) => return,
-            Ok(actor) => match state.ops.may_see_rate(&actor).await {
-                Ok(rate) if (actor.tenant_id, rate) != began_as => return,
-                _ => {}
-            },
-            Err(error) if matches!(error.code.as_str(), "unauthorized" | "forbidden" | "not_found") => return,
-            // The database cannot be read now: that ends nothing.
-            Err(_) => {}
-        }
+) -> Checked {
+    // What was read when the stream was opened is forgotten: the session may have ended elsewhere.
+    if let Some(session) = session
+        && session.load().await.is_err()
+    {
+        return Checked::Unknown;
+    }
+    let actor = match identify(state, headers, session, None).await {
+        Ok(actor) => actor,
+        Err(error) if matches!(error.code.as_str(), "internal" | "unavailable") => return Checked::Unknown,
+        Err(_) => return Checked::Over,
+    };
+    if !actor.may(Permission::EventsRead) {
+        return Checked::Over;
+    }
+    match state.ops.may_see_rate(&actor).await {
+        Ok(rate) if (actor.tenant_id, rate) == began_as => Checked::Good,
+        Ok(_) => Checked::Over,
+        Err(_) => Checked::Unknown,
     }
 }
 
@@ -120,9 +145,10 @@ async fn events(
     let stream = opening.chain(missed).chain(stream::select(live, rate)).map(Ok);
     let stop = state.stop.clone();
     let over = async move {
+        let session = session.map(|Extension(session)| session);
         tokio::select! {
             () = stop.cancelled() => {}
-            () = credential_over(&state, &headers, session.map(|Extension(session)| session), (tenant, with_rate)) => {}
+            () = until_over(CHECK, || check(&state, &headers, session.as_ref(), (tenant, with_rate))) => {}
         }
     };
     let stream = stream.take_until(Box::pin(over));
@@ -133,6 +159,29 @@ async fn events(
 mod tests {
     use super::*;
     use axum::http::HeaderValue;
+
+    /// How many looks it takes until a stream is closed, when they find this, and nothing from then on.
+    async fn looks(found: &[Checked], then: Checked) -> usize {
+        let mut count = 0;
+        until_over(Duration::ZERO, || {
+            count += 1;
+            std::future::ready(found.get(count - 1).copied().unwrap_or(then))
+        })
+        .await;
+        count
+    }
+
+    #[tokio::test]
+    async fn a_stream_whose_credential_cannot_be_checked_does_not_stay_open() {
+        use Checked::{Good, Over, Unknown};
+        assert_eq!(looks(&[Good, Good], Over).await, 3);
+        assert_eq!(looks(&[], Unknown).await, 3);
+        // A short trouble ends nothing.
+        assert_eq!(
+            looks(&[Unknown, Unknown, Good, Unknown, Unknown, Good], Over).await,
+            7
+        );
+    }
 
     #[test]
     fn the_last_id_is_a_number_or_nothing() {
