@@ -25,6 +25,8 @@ const HEADER: &str = "idempotency-key";
 const MAX_KEY: usize = 128;
 /// Answers remembered at once; the oldest goes first.
 const CAPACITY: usize = 4096;
+/// Octets of all answers that are remembered; the oldest goes first.
+const ROOM: usize = 32 << 20;
 /// How long an answer is remembered.
 const LIFE: Duration = Duration::from_secs(86_400);
 
@@ -41,8 +43,8 @@ struct Given {
 
 #[derive(Debug)]
 struct Entry {
-    /// SHA-256 of the body: a key stands for one request.
-    body: [u8; 32],
+    /// SHA-256 of parameters and body: a key stands for one request.
+    asked: [u8; 32],
     begun: Instant,
     /// `None` while the first request is being answered.
     given: Option<Given>,
@@ -66,11 +68,11 @@ impl Answers {
     }
 
     /// Looks a key up, and notes that its request has begun if it is new.
-    fn begin(&self, key: &Key, body: [u8; 32], now: Instant) -> Known {
+    fn begin(&self, key: &Key, asked: [u8; 32], now: Instant) -> Known {
         let mut entries = self.lock();
         entries.retain(|_, entry| now.duration_since(entry.begun) < LIFE);
         match entries.get(key) {
-            Some(entry) if entry.body != body => Known::Other,
+            Some(entry) if entry.asked != asked => Known::Other,
             Some(Entry {
                 given: Some(given), ..
             }) => Known::Given(given.clone()),
@@ -86,7 +88,7 @@ impl Answers {
                 entries.insert(
                     key.clone(),
                     Entry {
-                        body,
+                        asked,
                         begun: now,
                         given: None,
                     },
@@ -104,11 +106,41 @@ struct Running<'a> {
     given: Option<Given>,
 }
 
+/// Forgets the oldest answers until the others have room.
+fn make_room(entries: &mut HashMap<Key, Entry>) {
+    let size = |entry: &Entry| entry.given.as_ref().map_or(0, |given| given.body.len());
+    let mut total: usize = entries.values().map(size).sum();
+    while total > ROOM {
+        let oldest = entries
+            .iter()
+            .filter(|(_, entry)| size(entry) > 0)
+            .min_by_key(|(_, entry)| entry.begun)
+            .map(|(key, _)| key.clone());
+        let Some(gone) = oldest.and_then(|key| entries.remove(&key)) else {
+            return;
+        };
+        total -= size(&gone);
+    }
+}
+
+/// What a key stands for: a comparison and the change that it announced differ in nothing but a parameter.
+fn asked(query: Option<&str>, body: &[u8]) -> [u8; 32] {
+    let mut digest = Sha256::new();
+    digest.update(query.unwrap_or_default());
+    // No address has a line break in it.
+    digest.update(b"\n");
+    digest.update(body);
+    digest.finalize().into()
+}
+
 impl Drop for Running<'_> {
     fn drop(&mut self) {
         let mut entries = self.answers.lock();
         match (self.given.take(), entries.get_mut(self.key)) {
-            (Some(given), Some(entry)) => entry.given = Some(given),
+            (Some(given), Some(entry)) => {
+                entry.given = Some(given);
+                make_room(&mut entries);
+            }
             _ => drop(entries.remove(self.key)),
         }
     }
@@ -149,7 +181,8 @@ pub async fn middleware(State(answers): State<Answers>, request: Request, next: 
     let Ok(bytes) = to_bytes(body, MAX_BODY).await else {
         return failure("too_large", "the body is larger than this server takes");
     };
-    match answers.begin(&key, Sha256::digest(&bytes).into(), Instant::now()) {
+    let asked = asked(parts.uri.query(), &bytes);
+    match answers.begin(&key, asked, Instant::now()) {
         Known::Given(given) => {
             let mut response = Response::new(Body::from(given.body));
             *response.status_mut() = given.status;
@@ -183,4 +216,41 @@ pub async fn middleware(State(answers): State<Answers>, request: Request, next: 
         });
     }
     Response::from_parts(head, Body::from(body))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn key(text: &str) -> Key {
+        (String::new(), String::new(), text.to_owned())
+    }
+
+    #[test]
+    fn a_key_stands_for_parameters_and_body() {
+        assert_ne!(asked(None, b"a"), asked(Some("apply=true"), b"a"));
+        assert_ne!(asked(Some("a"), b"b"), asked(Some("ab"), b""));
+        assert_eq!(asked(Some("a"), b"b"), asked(Some("a"), b"b"));
+    }
+
+    #[test]
+    fn large_answers_do_not_fill_the_memory() {
+        let answers = Answers::default();
+        for number in 0..40 {
+            let key = key(&number.to_string());
+            assert!(matches!(answers.begin(&key, [0; 32], Instant::now()), Known::New));
+            drop(Running {
+                answers: &answers,
+                key: &key,
+                given: Some(Given {
+                    status: StatusCode::OK,
+                    headers: HeaderMap::new(),
+                    body: vec![0; 1 << 20].into(),
+                }),
+            });
+        }
+        let kept = |number: u32| answers.lock().contains_key(&key(&number.to_string()));
+        assert_eq!(answers.lock().len(), ROOM >> 20);
+        assert!(!kept(0) && kept(39), "the oldest goes first");
+    }
 }
