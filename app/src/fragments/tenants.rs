@@ -63,6 +63,7 @@ pub async fn list(asked: &Asked) -> Result<Page, Failure> {
         "created" => Some("The tenant is created. Act in it to make its first account."),
         "changed" => Some("The tenant has another name."),
         "deleted" => Some("The tenant is deleted."),
+        "gone" => Some("The tenant that you were acting in is gone. Act in another one."),
         _ => None,
     };
     let lead = "Everything belongs to one, and none sees another. System administrators act in the one that they pick.";

@@ -52,6 +52,15 @@ pub struct Caller(pub Actor);
 #[derive(Debug, Clone)]
 pub struct Identity(pub Result<Actor, ApiError>);
 
+/// Whose the credential is, even when the tenant that the session has picked is gone: for what concerns no tenant, such as
+/// picking another.
+#[derive(Debug, Clone)]
+pub struct Account(pub Result<Actor, ApiError>);
+
+/// The caller by [`Account`].
+#[derive(Debug, Clone)]
+pub struct Anywhere(pub Actor);
+
 /// Source address of a request, when it came over the network.
 #[must_use]
 pub fn source(extensions: &http::Extensions) -> Option<IpAddr> {
@@ -78,31 +87,91 @@ pub async fn holder(session: &Session) -> Result<Option<Holder>, ApiError> {
         .map_err(|error| super::session::session_error("read", &error))
 }
 
+/// Whom a credential belongs to.
+#[derive(Debug)]
+struct Found {
+    /// The caller, in the tenant that the request is for.
+    actor: Actor,
+    /// An error when that tenant is gone, which the session had picked: what is of a tenant would go somewhere else than
+    /// meant.
+    tenant: Result<(), ApiError>,
+}
+
 /// Who sends these headers in this session, and in which tenant.
 ///
 /// # Errors
 /// `unauthorized` for nobody, an unknown or expired token, a session that is over, an account that is disabled;
-/// `forbidden` or `not_found` for a tenant that the caller may not pick, or that is not there.
+/// `forbidden` or `not_found` for a tenant that the caller may not pick, or that is not there; `conflict` when the tenant
+/// that the session has picked is gone.
 pub async fn identify(
     state: &AppState,
     headers: &HeaderMap,
     session: Option<&Session>,
     from: Option<IpAddr>,
 ) -> Result<Actor, ApiError> {
-    let actor = match headers.contains_key(header::AUTHORIZATION) {
-        true => of_token(state, headers, from).await?,
+    let found = find(state, headers, session, from).await?;
+    found.tenant.map(|()| found.actor)
+}
+
+async fn find(
+    state: &AppState,
+    headers: &HeaderMap,
+    session: Option<&Session>,
+    from: Option<IpAddr>,
+) -> Result<Found, ApiError> {
+    let (actor, picked) = match headers.contains_key(header::AUTHORIZATION) {
+        true => (of_token(state, headers, from).await?, None),
         false => of_session(state, session, from).await?,
     };
-    let Some(wanted) = headers.get(TENANT_HEADER) else {
-        return Ok(actor);
-    };
-    let wanted = std::str::from_utf8(wanted.as_bytes())
-        .map_err(|_| ApiError::new("malformed", "X-Gslb-Tenant is no text in UTF-8"))?;
-    state
-        .ops
-        .in_tenant(actor, wanted)
-        .await
-        .map_err(|e| api_error(&e))
+    let mut named = headers.get_all(TENANT_HEADER).iter();
+    if let Some(wanted) = named.next() {
+        if named.next().is_some() {
+            let message = "X-Gslb-Tenant stands in the request twice: name one tenant";
+            return Err(ApiError::new("malformed", message));
+        }
+        let wanted = std::str::from_utf8(wanted.as_bytes())
+            .map_err(|_| ApiError::new("malformed", "X-Gslb-Tenant is no text in UTF-8"))?;
+        let actor = state.ops.in_tenant(actor, wanted).await;
+        return actor.map_err(|e| api_error(&e)).map(Found::from);
+    }
+    match picked {
+        Some(picked) => in_picked(state, actor, picked).await,
+        None => Ok(actor.into()),
+    }
+}
+
+/// The caller in the tenant that his session has picked. When he cannot act there any more, his own would be the wrong
+/// one for what he sends.
+async fn in_picked(state: &AppState, actor: Actor, picked: TenantId) -> Result<Found, ApiError> {
+    match state.ops.in_tenant(actor.clone(), &picked.to_string()).await {
+        Ok(actor) => Ok(actor.into()),
+        Err(OpError::NotFound { .. }) => {
+            let message = format!(
+                "the tenant `{picked}`, which this session had picked, is gone, and nothing was done; pick another: \
+                 PUT /api/v1/session/tenant, or on the page of tenants"
+            );
+            Ok(Found {
+                actor: Actor {
+                    tenant_id: picked,
+                    ..actor
+                },
+                tenant: Err(ApiError::new("conflict", message)),
+            })
+        }
+        Err(OpError::Forbidden(_)) => Err(unauthorized(
+            "you may not act any more in the tenant that this session had picked; log in again",
+        )),
+        Err(error) => Err(api_error(&error)),
+    }
+}
+
+impl From<Actor> for Found {
+    fn from(actor: Actor) -> Self {
+        Self {
+            actor,
+            tenant: Ok(()),
+        }
+    }
 }
 
 async fn of_token(state: &AppState, headers: &HeaderMap, from: Option<IpAddr>) -> Result<Actor, ApiError> {
@@ -118,7 +187,7 @@ async fn of_session(
     state: &AppState,
     session: Option<&Session>,
     from: Option<IpAddr>,
-) -> Result<Actor, ApiError> {
+) -> Result<(Actor, Option<TenantId>), ApiError> {
     let nobody = || unauthorized("log in, or send an API token");
     let session = session.ok_or_else(nobody)?;
     let holder = holder(session).await?.ok_or_else(nobody)?;
@@ -132,29 +201,24 @@ async fn of_session(
         .await
         .map_err(|e| api_error(&e))?
         .ok_or_else(over)?;
-    let Some(picked) = holder.tenant else {
-        return Ok(actor);
-    };
-    // A tenant that is gone, or that one may pick no more, is as if it had not been picked.
-    match state.ops.in_tenant(actor.clone(), &picked.to_string()).await {
-        Ok(actor) => Ok(actor),
-        Err(OpError::NotFound { .. } | OpError::Forbidden(_)) => Ok(actor),
-        Err(error) => Err(api_error(&error)),
-    }
+    Ok((actor, holder.tenant))
 }
 
 /// Finds out who calls and leaves the result in the request; whether that is enough is for the handlers to say.
 pub async fn middleware(State(state): State<AppState>, request: Request, next: Next) -> Response {
     let (mut parts, body) = request.into_parts();
     let session = parts.extensions.get::<Session>();
-    let identity = identify(&state, &parts.headers, session, source(&parts.extensions)).await;
-    if let (Ok(_), Some(session), false) = (
-        &identity,
-        session,
-        parts.headers.contains_key(header::AUTHORIZATION),
-    ) {
+    let found = find(&state, &parts.headers, session, source(&parts.extensions)).await;
+    if let (Ok(_), Some(session), false) =
+        (&found, session, parts.headers.contains_key(header::AUTHORIZATION))
+    {
         sessions::touch(&state.store, session).await;
     }
+    let (account, identity) = match found {
+        Ok(Found { actor, tenant }) => (Ok(actor.clone()), tenant.map(|()| actor)),
+        Err(error) => (Err(error.clone()), Err(error)),
+    };
+    parts.extensions.insert(Account(account));
     parts.extensions.insert(Identity(identity));
     next.run(Request::from_parts(parts, body)).await
 }
@@ -166,6 +230,18 @@ impl<S: Send + Sync> FromRequestParts<S> for Caller {
         match parts.extensions.get::<Identity>() {
             Some(Identity(Ok(actor))) => Ok(Self(actor.clone())),
             Some(Identity(Err(error))) => Err(error.clone().into()),
+            None => Err(unauthorized("log in, or send an API token").into()),
+        }
+    }
+}
+
+impl<S: Send + Sync> FromRequestParts<S> for Anywhere {
+    type Rejection = ApiFailure;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> ApiResult<Self> {
+        match parts.extensions.get::<Account>() {
+            Some(Account(Ok(actor))) => Ok(Self(actor.clone())),
+            Some(Account(Err(error))) => Err(error.clone().into()),
             None => Err(unauthorized("log in, or send an API token").into()),
         }
     }

@@ -1,7 +1,7 @@
 //! `/tenants`.
 
 use super::answer::{created, read, updated};
-use super::auth::Caller;
+use super::auth::{Anywhere, Caller};
 use super::error::ApiResult;
 use super::extract::{Body, Id, Params, Patch, if_match};
 use crate::state::AppState;
@@ -26,7 +26,7 @@ pub fn router() -> OpenApiRouter<AppState> {
     responses((status = 200, body = Page<Stored<TenantView>>), (status = 403, body = ErrorBody)))]
 async fn list(
     State(state): State<AppState>,
-    Caller(actor): Caller,
+    Anywhere(actor): Anywhere,
     Params(query): Params<ListQuery>,
 ) -> ApiResult<Json<Page<Stored<TenantView>>>> {
     Ok(Json(state.ops.list_tenants(&actor, &query).await?))
@@ -51,7 +51,7 @@ async fn create(
     responses((status = 200, body = Stored<TenantView>), (status = 404, body = ErrorBody)))]
 async fn get(
     State(state): State<AppState>,
-    Caller(actor): Caller,
+    Anywhere(actor): Anywhere,
     Id(id): Id<TenantId>,
 ) -> ApiResult<Response> {
     Ok(read(&state.ops.get_tenant(&actor, id).await?))

@@ -6,9 +6,9 @@ use crate::{api, web};
 use anyhow::{Context, bail};
 use axum::Router;
 use axum::extract::Request;
-use axum::http::{HeaderName, StatusCode};
+use axum::http::{HeaderName, Method, StatusCode};
 use axum::middleware::{Next, from_fn, from_fn_with_state};
-use axum::response::Response;
+use axum::response::{IntoResponse as _, Response};
 use axum_server::Handle;
 use axum_server::tls_rustls::RustlsConfig;
 use gslb_core::config::Settings;
@@ -104,6 +104,22 @@ async fn own_request_id(mut request: Request, next: Next) -> Response {
     next.run(request).await
 }
 
+/// Carries out what has begun, also when the client has gone away or been given up: a change that is stored is put in
+/// force and told, and the answer to an `Idempotency-Key` is there when the request comes again.
+async fn to_its_end(request: Request, next: Next) -> Response {
+    if matches!(*request.method(), Method::GET | Method::HEAD | Method::OPTIONS) {
+        return next.run(request).await;
+    }
+    match tokio::spawn(next.run(request)).await {
+        Ok(response) => response,
+        Err(error) => match error.try_into_panic() {
+            Ok(panic) => std::panic::resume_unwind(panic),
+            // The runtime stops.
+            Err(_) => StatusCode::SERVICE_UNAVAILABLE.into_response(),
+        },
+    }
+}
+
 /// The whole API and console.
 pub fn application(state: &AppState) -> Router {
     let request_id = HeaderName::from_static("x-request-id");
@@ -114,7 +130,9 @@ pub fn application(state: &AppState) -> Router {
         .layer(from_fn_with_state(state.clone(), api::auth::middleware))
         .layer(sessions)
         .layer(from_fn(web::sessions::session_cookie_first))
+        .layer(from_fn(web::sessions::token_without_cookies))
         .layer(from_fn_with_state(state.scheme, web::origin::guard))
+        .layer(from_fn(to_its_end))
         .layer(from_fn(web::security_headers))
         .layer(TimeoutLayer::with_status_code(
             StatusCode::REQUEST_TIMEOUT,

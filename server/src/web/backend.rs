@@ -1,7 +1,7 @@
 //! The console's backend: the use cases, for the actor whose session the request carries.
 
 use super::kept::Kept;
-use crate::api::auth::{Identity, source};
+use crate::api::auth::{Account, Identity, source};
 use crate::api::error::api_error;
 use crate::api::session::{change_own_password, open_sessions, pick_tenant, session_error, start_session};
 use crate::state::AppState;
@@ -16,10 +16,11 @@ use gslb_api_types::model::{
     ServiceId, SessionId, TenantId, TokenId, UserId,
 };
 use gslb_api_types::{
-    ApiError, AuditEntry, AuditQuery, ConfigReport, Dashboard, Event, LicenseDraft, LicenseView, ListQuery,
-    LoginRequest, OpenSession, Page, PasswordChange, PoolStatus, PoolSummary, PoolView, Preview, RoleDraft,
-    RoleView, ServiceRow, ServiceView, SessionView, SettingView, SignalsView, Stored, TenantDraft,
-    TenantView, TokenCreated, TokenDraft, TokenView, Trace, TraceRequest, UserDraft, UserView,
+    ApiError, AuditEntry, AuditQuery, ConfigImportQuery, ConfigReport, Dashboard, Event, LicenseDraft,
+    LicenseView, ListQuery, LoginRequest, OpenSession, Page, PasswordChange, PoolStatus, PoolSummary,
+    PoolView, Preview, RoleDraft, RoleView, ServiceRow, ServiceView, SessionView, SettingView, SignalsView,
+    Stored, TenantDraft, TenantView, TokenCreated, TokenDraft, TokenView, Trace, TraceRequest, UserDraft,
+    UserView,
 };
 use gslb_app::backend::{Backend, Filled, Outcome};
 use gslb_core::draft::Proposal;
@@ -62,6 +63,14 @@ fn role(id: &str) -> Outcome<RoleRef> {
         .map_err(|_| ApiError::new("not_found", format!("There is no role with the id `{id}`.")))
 }
 
+/// Who asks for what concerns no tenant: the one that was picked may be gone.
+fn anywhere() -> Outcome<Actor> {
+    match parts()?.extensions.get::<Account>() {
+        Some(Account(result)) => result.clone(),
+        None => Err(ApiError::new("unauthorized", "log in first")),
+    }
+}
+
 fn session() -> Outcome<Session> {
     let session = parts()?.extensions.get::<Session>().cloned();
     session.ok_or_else(|| ApiError::new("internal", "the request has no session"))
@@ -101,11 +110,11 @@ impl Backend for ConsoleBackend {
     }
 
     async fn session(&self) -> Outcome<SessionView> {
-        self.state.session_view(&actor()?).await.map_err(failed)
+        self.state.session_view(&anywhere()?).await.map_err(failed)
     }
 
     async fn change_password(&self, change: PasswordChange) -> Outcome<()> {
-        let actor = actor()?;
+        let actor = anywhere()?;
         change_own_password(&self.state, Some(&session()?), &actor, &change)
             .await
             .map_err(|failure| failure.error)
@@ -449,7 +458,7 @@ impl Backend for ConsoleBackend {
     async fn tenants(&self, query: ListQuery) -> Outcome<Page<Stored<TenantView>>> {
         self.state
             .ops
-            .list_tenants(&actor()?, &query)
+            .list_tenants(&anywhere()?, &query)
             .await
             .map_err(failed)
     }
@@ -486,7 +495,7 @@ impl Backend for ConsoleBackend {
     }
 
     async fn pick_tenant(&self, wanted: String) -> Outcome<()> {
-        pick_tenant(&self.state, &session()?, actor()?, &wanted)
+        pick_tenant(&self.state, &session()?, anywhere()?, &wanted)
             .await
             .map(drop)
     }
@@ -506,10 +515,14 @@ impl Backend for ConsoleBackend {
         apply: bool,
         revision: Option<u64>,
     ) -> Outcome<(ConfigReport, u64)> {
+        let query = ConfigImportQuery {
+            apply,
+            ..ConfigImportQuery::default()
+        };
         let written = self
             .state
             .ops
-            .import_config(&actor()?, text, apply, revision)
+            .import_config(&actor()?, text, query, revision)
             .await;
         written.map(|w| (w.value, w.revision)).map_err(failed)
     }

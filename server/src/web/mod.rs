@@ -10,6 +10,7 @@ mod zones;
 
 pub use backend::ConsoleBackend;
 
+use crate::api::auth::{Account, Identity};
 use crate::state::AppState;
 use axum::Router;
 use axum::body::Body;
@@ -59,9 +60,21 @@ fn page_headers() {
 fn needs_login(request: &Request) -> bool {
     let known = request
         .extensions()
-        .get::<crate::api::auth::Identity>()
-        .is_some_and(|i| i.0.is_ok());
+        .get::<Account>()
+        .is_some_and(|account| account.0.is_ok());
     !known && request.uri().path() != "/login"
+}
+
+/// Page on which a tenant is picked, with the message that the one of before is gone.
+const PICK: &str = "/tenants?done=gone";
+
+/// Whether the tenant that the session has picked is gone: only the page on which another is picked makes sense then.
+fn needs_tenant(request: &Request) -> bool {
+    let known = |found: Option<bool>| found.unwrap_or_default();
+    let extensions = request.extensions();
+    known(extensions.get::<Account>().map(|account| account.0.is_ok()))
+        && !known(extensions.get::<Identity>().map(|identity| identity.0.is_ok()))
+        && !matches!(request.uri().path(), "/login" | "/tenants")
 }
 
 /// Where to log in, and where to go from there.
@@ -87,6 +100,9 @@ async fn gate(request: Request, next: axum::middleware::Next) -> Response {
         matches!(*request.method(), Method::GET | Method::HEAD) && !request.uri().path().starts_with("/rpc/");
     if is_page && needs_login(&request) {
         return Redirect::to(&login_target(request.uri())).into_response();
+    }
+    if is_page && needs_tenant(&request) {
+        return Redirect::to(PICK).into_response();
     }
     next.run(request).await
 }

@@ -163,6 +163,15 @@ pub fn layer(store: Store, secure: bool) -> SessionManagerLayer<Sessions> {
         .with_expiry(Expiry::OnInactivity(LIFE))
 }
 
+/// Takes the cookies out of a request that brings a token: one request has one caller. A session that comes along
+/// beside a token is neither read nor written nor ended.
+pub async fn token_without_cookies(mut request: Request, next: Next) -> Response {
+    if request.headers().contains_key(header::AUTHORIZATION) {
+        request.headers_mut().remove(header::COOKIE);
+    }
+    next.run(request).await
+}
+
 /// Puts the cookie of the session in front of others, for programs that look at the first one only.
 pub async fn session_cookie_first(request: Request, next: Next) -> Response {
     let mut response = next.run(request).await;

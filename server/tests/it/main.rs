@@ -10,6 +10,7 @@ mod harness;
 mod host_names;
 mod live;
 mod matrix;
+mod misuse;
 mod operations;
 mod preview;
 mod records;
