@@ -25,13 +25,13 @@ async fn a_session_in_a_tenant_that_is_gone_writes_nowhere() {
     assert_eq!(gone.status, StatusCode::NO_CONTENT, "{}", gone.text());
 
     let before = d.get("/config/export").await.text();
-    let yaml = [("content-type", "application/yaml")];
+    let (yaml, none): (&[(&str, &str)], &[(&str, &str)]) = (&[("content-type", "application/yaml")], &[]);
     for (method, path, headers, body) in [
-        (Method::POST, "/config/import?apply=true", &yaml[..], json!({})),
-        (Method::POST, "/pools", &[], json!({"name": "stray"})),
-        (Method::GET, "/pools", &[], Value::Null),
-        (Method::POST, "/tenants", &[], json!({"name": "new"})),
-        (Method::GET, "/events", &[], Value::Null),
+        (Method::POST, "/config/import?apply=true", yaml, json!({})),
+        (Method::POST, "/pools", none, json!({"name": "stray"})),
+        (Method::GET, "/pools", none, Value::Null),
+        (Method::POST, "/tenants", none, json!({"name": "new"})),
+        (Method::GET, "/events", none, Value::Null),
     ] {
         let refused = admin.call(method, path, headers, body).await;
         assert_eq!(refused.status, StatusCode::CONFLICT, "{path} {}", refused.text());
