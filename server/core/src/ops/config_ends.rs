@@ -4,12 +4,21 @@ use super::Ops;
 use super::config_file::Current;
 use super::config_rules::Proposed;
 use crate::error::OpError;
-use gslb_engine::model::{Endpoint, ErrorCode, Pool, RecordName, RecordType, Service, ValidationError};
-use gslb_engine::snapshot::{Changes, MAX_ALIASES, Slots};
+use gslb_engine::environment::Environment;
+use gslb_engine::model::{
+    Actor, Endpoint, ErrorCode, Pool, RecordName, RecordType, Service, ValidationError,
+};
+use gslb_engine::snapshot::{Changes, Configuration, MAX_ALIASES, Slots, Snapshot};
+use std::sync::Arc;
 
 impl Ops {
     /// Refuses a configuration whose aliases lead back to themselves, or over too many others.
-    pub(super) async fn check_ends(&self, current: &Current, proposed: &Proposed) -> Result<(), OpError> {
+    pub(super) async fn check_ends(
+        &self,
+        actor: &Actor,
+        current: &Current,
+        proposed: &Proposed,
+    ) -> Result<(), OpError> {
         let by_name = |service: &&Service| service.enabled && names(proposed, service).is_some();
         let has_aliases = proposed.records.iter().any(|set| set.rtype == RecordType::CNAME)
             || proposed.services.iter().any(|service| by_name(&service));
@@ -20,8 +29,14 @@ impl Ops {
         let revision = self.parts.store.revision().await?;
         self.parts.reconciler.settled(revision).await;
         let snapshot = self.parts.snapshot.load_full();
-        let Ok(Some(snapshot)) = snapshot.with_changes(&changes(current, proposed), &mut Slots::new(), 0)
-        else {
+        let changed = snapshot.with_changes(&changes(current, proposed), &mut Slots::new(), 0);
+        let snapshot = match changed {
+            Ok(Some(snapshot)) => Ok(snapshot),
+            // Zones come or go: that takes the whole.
+            Ok(None) => self.compiled(actor, proposed).await?,
+            Err(problems) => Err(problems),
+        };
+        let Ok(snapshot) = snapshot else {
             // One that does not compile says so to everybody; DNS bounds what it follows.
             return Ok(());
         };
@@ -52,6 +67,36 @@ impl Ops {
             true => Ok(()),
             false => Err(OpError::Conflict(problems)),
         }
+    }
+
+    /// Everything, with this configuration in the place of the tenant's own.
+    async fn compiled(
+        &self,
+        actor: &Actor,
+        proposed: &Proposed,
+    ) -> Result<Result<Snapshot, Vec<ValidationError>>, OpError> {
+        let stored = self.parts.store.configuration().await?;
+        let mut all = Configuration {
+            zones: stored.zones,
+            pools: stored.pools,
+            services: stored.services,
+            records: stored.records,
+        };
+        let mine = actor.tenant_id;
+        all.zones.retain(|zone| zone.tenant_id != mine);
+        all.records.retain(|set| set.tenant_id != mine);
+        all.pools.retain(|pool| pool.tenant_id != mine);
+        all.services.retain(|service| service.tenant_id != mine);
+        all.zones.extend_from_slice(&proposed.zones);
+        all.records.extend_from_slice(&proposed.records);
+        all.pools.extend_from_slice(&proposed.pools);
+        all.services.extend_from_slice(&proposed.services);
+        let env = Environment {
+            tier: self.tier(),
+            scripts: Arc::clone(&self.parts.scripts),
+            ..Environment::default()
+        };
+        Ok(Snapshot::compile(&all, &env, &mut Slots::new(), 0))
     }
 }
 

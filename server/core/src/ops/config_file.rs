@@ -121,7 +121,7 @@ impl Ops {
         expect(expected, revision)?;
         let current = self.current(actor).await?;
         let proposed = self.proposed(actor, body, &current, &scripts).await?;
-        self.check_ends(&current, &proposed).await?;
+        self.check_ends(actor, &current, &proposed).await?;
         let plan = Plan::between(&current, &proposed);
         let mut after = ConfigDocument {
             format: CONFIG_FORMAT,

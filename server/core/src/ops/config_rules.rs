@@ -89,10 +89,19 @@ impl Reader {
         }
     }
 
-    /// The draft of an item; the id is kept, and one without gets a new one.
-    fn draft<D: Draft>(&mut self, place: &str, item: Value) -> Option<(Uuid, Proposal<D>)> {
+    /// The draft of an item; the id is kept, and one without has that of what is there with its name, or a new one.
+    fn draft<D: Draft>(
+        &mut self,
+        place: &str,
+        item: Value,
+        named: impl Fn(&str) -> Option<Uuid>,
+    ) -> Option<(Uuid, Proposal<D>)> {
         let id = match item.get("id").map(Value::as_str) {
-            None => new_id(),
+            None => item
+                .get("name")
+                .and_then(Value::as_str)
+                .and_then(named)
+                .unwrap_or_else(new_id),
             Some(text) => match text.and_then(|text| Uuid::parse_str(text).ok()) {
                 Some(id) => id,
                 None => {
@@ -163,7 +172,11 @@ impl Ops {
         for (index, item) in reader.items("zones").into_iter().enumerate() {
             let place = format!("zones[{index}]");
             let serial = item.get("serial").and_then(Value::as_u64);
-            let Some((id, proposal)) = reader.draft::<ZoneDraft>(&place, item) else {
+            let Some((id, proposal)) = reader.draft::<ZoneDraft>(&place, item, |name| {
+                let name = DomainName::parse("name", name).ok()?;
+                let row = current.zones.iter().find(|row| row.value.name == name)?;
+                Some(row.value.id.0)
+            }) else {
                 continue;
             };
             let id = ZoneId(id);
@@ -181,7 +194,10 @@ impl Ops {
         }
         for (index, item) in reader.items("pools").into_iter().enumerate() {
             let place = format!("pools[{index}]");
-            let Some((id, proposal)) = reader.draft::<PoolDraft>(&place, item) else {
+            let Some((id, proposal)) = reader.draft::<PoolDraft>(&place, item, |name| {
+                let row = current.pools.iter().find(|row| row.value.name == name)?;
+                Some(row.value.id.0)
+            }) else {
                 continue;
             };
             let validated = proposal
@@ -192,7 +208,10 @@ impl Ops {
         }
         for (index, item) in reader.items("services").into_iter().enumerate() {
             let place = format!("services[{index}]");
-            let Some((id, proposal)) = reader.draft::<ServiceDraft>(&place, item) else {
+            let Some((id, proposal)) = reader.draft::<ServiceDraft>(&place, item, |name| {
+                let row = current.services.iter().find(|row| row.value.name == name)?;
+                Some(row.value.id.0)
+            }) else {
                 continue;
             };
             let id = ServiceId(id);
@@ -221,7 +240,7 @@ impl Ops {
                 .and_then(Value::as_str)
                 .unwrap_or_default()
                 .to_owned();
-            let Some((id, proposal)) = reader.draft::<RecordDraft>(&place, item) else {
+            let Some((id, proposal)) = reader.draft::<RecordDraft>(&place, item, |_| None) else {
                 continue;
             };
             let Some(zone) = proposed.zones.iter().find(|known| known.id.to_string() == zone) else {
@@ -327,6 +346,17 @@ fn not_others(reader: &mut Reader, current: &Current, proposed: &Proposed) {
         proposed.services.iter().map(|service| service.id.0).collect(),
     );
     for (index, pool) in proposed.pools.iter().enumerate() {
+        // The old one goes last, when no service uses it any more: two would have the name meanwhile.
+        let same = current.pools.iter().find(|row| row.value.name == pool.name);
+        if let Some(old) = same.filter(|row| row.value.id != pool.id)
+            && !proposed.pools.iter().any(|other| other.id == old.value.id)
+        {
+            let message = format!(
+                "is the name of the pool `{}`: give this one its id, or none",
+                old.value.id
+            );
+            reader.conflict(format!("pools[{index}].name"), message);
+        }
         let mut members = pool.members.iter().enumerate();
         if let Some((member, _)) = members.find(|(_, member)| current.foreign.contains(&member.id.0)) {
             let message = "is the id of something that is not yours; take another".to_owned();
