@@ -134,5 +134,7 @@ fn changes(current: &Current, proposed: &Proposed) -> Changes {
         services: proposed.services.clone(),
         records: proposed.records.clone(),
         names,
+        // All services are among the changed ones, and no transfer is made of this.
+        moved: Vec::new(),
     }
 }
