@@ -25,7 +25,8 @@ async fn a_session_in_a_tenant_that_is_gone_writes_nowhere() {
     assert_eq!(gone.status, StatusCode::NO_CONTENT, "{}", gone.text());
 
     let before = d.get("/config/export").await.text();
-    let (yaml, none): (&[(&str, &str)], &[(&str, &str)]) = (&[("content-type", "application/yaml")], &[]);
+    let yaml = [("content-type", "application/yaml")].as_slice();
+    let none = [].as_slice();
     for (method, path, headers, body) in [
         (Method::POST, "/config/import?apply=true", yaml, json!({})),
         (Method::POST, "/pools", none, json!({"name": "stray"})),
